@@ -1,0 +1,1 @@
+"""Facts about torch as data: what each operation writes, returns and saves for backward."""

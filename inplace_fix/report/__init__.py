@@ -1,0 +1,1 @@
+"""Findings and fixes as text, diff, JSON, SARIF and annotations."""

@@ -1,0 +1,1 @@
+"""Facts and evidence to findings, one module per fault family."""

@@ -1,0 +1,1 @@
+"""The editor's side: a language server over the same engine."""
