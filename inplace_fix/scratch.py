@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -155,7 +156,8 @@ class Bench:
         copy_tree(self.root, tree)
         try:
             for path, text in (texts or {}).items():
-                (tree / path.relative_to(self.root)).write_bytes(text.encode("utf-8", "surrogateescape"))
+                place = tree / path.relative_to(self.root)
+                place.write_bytes(_encoded(text, place))
             return self._run(tree, name, options)
         finally:
             shutil.rmtree(tree, ignore_errors=True)
@@ -209,6 +211,15 @@ class Bench:
             parts = environment["PYTHONPATH"].split(os.pathsep)
             environment["PYTHONPATH"] = os.pathsep.join(self._moved(part, tree) for part in parts)
         return environment
+
+
+def _encoded(text: str, original: Path) -> bytes:
+    """A source text in the encoding that its original declares."""
+    encoding = "utf-8"
+    if original.exists():
+        with original.open("rb") as lines:
+            encoding, _ = tokenize.detect_encoding(lines.readline)
+    return text.encode("utf-8" if text.startswith("\ufeff") else encoding)
 
 
 def _typed(facts: Mapping[str, Any]) -> dict[str, Any]:

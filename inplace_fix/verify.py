@@ -90,7 +90,10 @@ class _Proof:
         if after.record is None:
             status = "different" if after.ended else "cannot run"
             return Verdict(status, f"The rewritten program {after.trouble}.", after.tail)
-        if after.failure != reference.run.failure:
+        coverage = self._coverage(after)
+        if isinstance(coverage, Verdict):
+            return coverage
+        if after.failure != reference.run.failure or reference.run.record is None:
             return self._other_end(plain, reference, after)
         if not reference.run.calls:
             return Verdict(
@@ -98,8 +101,7 @@ class _Proof:
                 "The command runs no backward() and no autograd.grad in its own process: there is nothing to compare.",
                 reference.run.tail,
             )
-        coverage = self._coverage(after)
-        return coverage if isinstance(coverage, Verdict) else self._judged(reference, after, coverage)
+        return self._judged(reference, after, coverage)
 
     def _reference(self, plain: Run) -> _Reference:
         failed = bool(plain.failure)
