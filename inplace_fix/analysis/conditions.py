@@ -1,0 +1,98 @@
+"""Path conditions: which arm of which branch an event belongs to, and bindings that hold under such conditions.
+
+The abstract run executes both arms of an undecided branch one after the other on the same heap. Everything that happens
+in an arm carries the arm in its condition, so that a save in one arm and a write in the other never meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inplace_fix.analysis.values import Value
+
+# A condition maps a branch to the arm taken; the empty one always holds. Conditions are never changed once made.
+Condition = Mapping[Hashable, int]
+ALWAYS: Condition = {}
+
+# More alternatives than this for one name help nobody; the oldest are forgotten, which can only miss a fault.
+MOST_ALTERNATIVES = 6
+
+
+def compatible(first: Condition, second: Condition) -> bool:
+    """Whether both conditions can hold in one run."""
+    if not first or not second:
+        return True
+    if len(second) < len(first):
+        first, second = second, first
+    return all(second.get(branch, arm) == arm for branch, arm in first.items())
+
+
+def implies(strong: Condition, weak: Condition) -> bool:
+    """Whether ``weak`` holds in every run in which ``strong`` holds."""
+    return all(strong.get(branch) == arm for branch, arm in weak.items())
+
+
+def both(first: Condition, second: Condition) -> Condition:
+    """The conjunction of two compatible conditions."""
+    if not second or first is second:
+        return first
+    if not first:
+        return second
+    return {**first, **second}
+
+
+class Cell:
+    """A place that holds a value: a variable, an attribute, a container's slot.
+
+    Bindings are kept newest last, each with the condition under which it was made. ``kind`` is local, global, closure,
+    attribute or item, ``label`` is how a person would write the place.
+    """
+
+    __slots__ = ("bindings", "kind", "label")
+
+    def __init__(self, kind: str, label: str) -> None:
+        self.kind = kind
+        self.label = label
+        self.bindings: list[tuple[Condition, Value, int]] = []
+
+    def write(self, condition: Condition, value: Value, tick: int) -> None:
+        """Bind under ``condition``; what is overwritten on every path where it held is forgotten."""
+        if condition:
+            self.bindings = [b for b in self.bindings if not implies(b[0], condition)][1 - MOST_ALTERNATIVES :]
+            self.bindings.append((condition, value, tick))
+        else:
+            self.bindings = [(condition, value, tick)]
+
+    def read(self, condition: Condition) -> Iterator[tuple[Condition, Value, int]]:
+        """The bindings that can be seen under ``condition``, newest first, each with the full condition and its tick."""
+        hidden: list[Condition] = []
+        for guard, value, tick in reversed(self.bindings):
+            if not compatible(guard, condition) or any(implies(guard, other) for other in hidden):
+                continue
+            yield without(both(condition, guard), hidden), value, tick
+            if implies(condition, guard):
+                return
+            hidden.append(guard)
+
+    @property
+    def bound(self) -> bool:
+        """Whether anything was ever bound here."""
+        return bool(self.bindings)
+
+    def latest(self) -> Value | None:
+        """The newest binding whatever its condition."""
+        return self.bindings[-1][1] if self.bindings else None
+
+
+def without(condition: Condition, hidden: list[Condition]) -> Condition:
+    """``condition`` and none of ``hidden``, as far as that can be said: exact for two-armed branches that differ in one."""
+    result: dict[Hashable, int] | None = None
+    for other in hidden:
+        open_branches = [(branch, arm) for branch, arm in other.items() if condition.get(branch) != arm]
+        if len(open_branches) == 1 and open_branches[0][1] in (0, 1) and open_branches[0][0] not in condition:
+            if result is None:
+                result = dict(condition)
+            result[open_branches[0][0]] = 1 - open_branches[0][1]
+    return condition if result is None else result

@@ -1,0 +1,127 @@
+"""Entry points: which parts of a file are run abstractly, in which order, and what leaves them alive."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_fix.analysis import autograd, modules
+from inplace_fix.analysis.calls import Arguments, instantiate, invoke
+from inplace_fix.analysis.conditions import ALWAYS, Cell
+from inplace_fix.analysis.facts import Facts, Node
+from inplace_fix.analysis.machine import Machine, OutOfBudget
+from inplace_fix.analysis.names import module_scope
+from inplace_fix.analysis.project import Project
+from inplace_fix.analysis.statements import run_block
+from inplace_fix.analysis.tensors import nodes_of, tensors_of
+from inplace_fix.analysis.units import Unit
+from inplace_fix.analysis.values import Class, DictValue, Function, Instance, ListValue, Unknown, Value, options
+from inplace_fix.catalog.model import Catalog
+
+
+def analyse(project: Project, unit: Unit, catalog: Catalog) -> Facts:
+    """Run a file's top level, then each module class, then every function that nothing has called."""
+    m = Machine(project, catalog)
+    guarded(m, unit.tree, lambda: module_scope(m, unit, run_block, main=True))
+    cells = m.scopes.get(unit.module, {})
+    trained = m.trained
+    for cls in classes_of(cells, unit):
+        if modules.is_module(cls):
+            forward = cls.cells.get("forward")
+            function = forward.latest() if forward is not None else None
+            if not (trained and isinstance(function, Function) and function.node in m.visited):
+                guarded(m, cls.node, lambda cls=cls: run_module(m, cls))  # type: ignore[misc]
+    for cls in classes_of(cells, unit):
+        guarded(m, cls.node, lambda cls=cls: run_methods(m, cls))  # type: ignore[misc]
+    for function in functions_of(cells, unit):
+        if function.node not in m.visited:
+            guarded(m, function.node, lambda function=function: run_function(m, function, []))  # type: ignore[misc]
+    return m.facts
+
+
+def guarded(m: Machine, node: ast.AST, run: object) -> None:
+    """Run one entry point with a fresh budget and clean state; say so where it was cut off."""
+    m.steps, m.depth, m.condition, m.grad, m.inference = 0, 0, ALWAYS, True, False
+    m.frame, m.statement, m.level, m.vmapped = None, None, 0, False
+    m.active.clear()
+    try:
+        run()  # type: ignore[operator]
+    except (OutOfBudget, RecursionError) as error:
+        reason = "too many steps" if isinstance(error, OutOfBudget) else "too deeply nested"
+        m.gave_up(node, reason)
+
+
+def classes_of(cells: dict[str, Cell], unit: Unit) -> Iterator[Class]:
+    """The classes that a file itself defines at its top level."""
+    for cell in list(cells.values()):
+        for _, value, _ in cell.bindings:
+            if isinstance(value, Class) and value.unit is unit:
+                yield value
+
+
+def functions_of(cells: dict[str, Cell], unit: Unit) -> Iterator[Function]:
+    """The functions that a file itself defines at its top level."""
+    for cell in list(cells.values()):
+        for _, value, _ in cell.bindings:
+            for _, part in options(value):
+                if isinstance(part, Function) and part.unit is unit:
+                    yield part
+
+
+def enter_unit(m: Machine, unit: Unit) -> None:
+    """Stand at the top level of a file, so that sites made before any call have one."""
+    from inplace_fix.analysis.facts import Frame
+
+    m.frame = Frame(unit, None, unit.module, m.scopes.get(unit.module, {}))
+
+
+def run_module(m: Machine, cls: Class) -> None:
+    """Make a module from unknown arguments and call it on unknown tensors; what it returns goes into some loss."""
+    enter_unit(m, cls.unit)
+    instance = instantiate(m, cls, Arguments(open=True), cls.node)
+    if not isinstance(instance, Instance):
+        return
+    m.made[cls] = instance
+    forward = cls.cells.get("forward")
+    function = forward.latest() if forward is not None else None
+    if isinstance(function, Function):
+        result = invoke(m, function, Arguments([(instance, None)]), cls.node, entry=True)
+        escape(m, result, instance)
+
+
+def run_methods(m: Machine, cls: Class) -> None:
+    """Call each method that nothing has called yet, on an object made from unknown arguments."""
+    pending = [
+        value
+        for cell in cls.cells.values()
+        for _, value, _ in cell.bindings
+        if isinstance(value, Function) and value.node not in m.visited and value.unit is cls.unit
+    ]
+    if not pending:
+        return
+    enter_unit(m, cls.unit)
+    instance = m.made.get(cls) or instantiate(m, cls, Arguments(open=True), cls.node)
+    for function in pending:
+        if function.node not in m.visited:
+            owner: list[Value] = [] if function.kind == "static" else [cls if function.kind == "class" else instance]
+            guarded(m, function.node, lambda f=function, o=owner: run_function(m, f, o))  # type: ignore[misc]
+
+
+def run_function(m: Machine, function: Function, owner: list[Value]) -> None:
+    """Call a function on unknown arguments."""
+    enter_unit(m, function.unit)
+    result = invoke(m, function, Arguments([(value, None) for value in owner]), function.node, entry=True)
+    escape(m, result, owner[0] if owner and isinstance(owner[0], Instance) else None)
+
+
+def escape(m: Machine, result: Value, instance: Instance | None) -> None:
+    """What an entry point returns, or keeps in its object, may be differentiated by whoever called it."""
+    roots: list[Node] = [node for _, tensor in tensors_of(m, result) for node in nodes_of(tensor)]
+    if instance is not None:
+        for cell in list(instance.attributes.values()):
+            for _, value, _ in cell.bindings:
+                if isinstance(value, (ListValue, DictValue)) or not isinstance(value, Unknown):
+                    roots += [node for _, tensor in tensors_of(m, value) for node in nodes_of(tensor)]
+    if isinstance(result, Unknown):
+        roots += result.nodes
+    autograd.backward(m, roots, None)

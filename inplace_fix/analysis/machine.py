@@ -1,0 +1,180 @@
+"""The state of an abstract run: time, path condition, grad mode, frames, budget, and what was observed so far."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
+from inplace_fix.analysis.facts import Facts, Frame, Node, Observation, Read, Site
+from inplace_fix.analysis.project import Project
+from inplace_fix.analysis.units import Unit
+from inplace_fix.analysis.values import Class, Function, Instance, Storage, Tensor, Tri, Unknown, Value, options
+from inplace_fix.catalog.model import Catalog
+
+# Bounds that keep any input from hanging the analysis; what is cut off is reported once per entry point.
+MOST_STEPS = 60_000  # statements and calls per entry point
+DEEPEST_CALL = 24
+MOST_ROUNDS = 2  # rounds of a loop whose number of rounds is unknown: a value saved in one, overwritten in the next
+MOST_ITEMS = 8  # items of a literal container that a loop visits one by one
+
+
+class OutOfBudget(Exception):
+    """The entry point took more steps than the analysis allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The key of a branch one arm of which leaves a block early (``kind`` says how: return, break or continue).
+
+    Unlike other keys it stays in force after the arm, for whatever the arm skips.
+    """
+
+    number: int
+    kind: str
+
+
+class Machine:
+    """One abstract run from one entry point (or several, one after the other, over the same heap of modules)."""
+
+    def __init__(self, project: Project, catalog: Catalog) -> None:
+        self.project = project
+        self.catalog = catalog
+        self.facts = Facts()
+        self.tick = 0
+        self.condition: Condition = ALWAYS
+        self.grad: bool | None = True
+        self.inference = False
+        self.level = 0  # depth of torch.func transforms
+        self.vmapped = False
+        self.checkpointed = 0  # depth of checkpointed blocks
+        self.vectors: list[tuple[Tensor, Site, int]] = []  # vectors that parameters were made windows of
+        self.frame: Frame | None = None
+        self.depth = 0
+        self.steps = 0
+        self.statement: ast.stmt | None = None
+        self.class_scope: dict[str, Cell] | None = None  # names of the class whose body is being run
+        self.active: list[Function] = []
+        self.scopes: dict[str, dict[str, Cell]] = {}  # module globals by module name
+        self.visited: set[ast.AST] = set()
+        self.live: list[Node] = []  # every node recorded, in order
+        self.trained = False  # whether a backward was seen
+        self.named: list[Value] = []  # values that conditions are named after; kept alive so that names stay unique
+        self.made: dict[Class, Instance] = {}  # objects that entry points made, by class
+        self._branch = 0
+
+    # time and budget
+
+    def now(self) -> int:
+        """The next tick."""
+        self.tick += 1
+        return self.tick
+
+    def step(self) -> None:
+        """Count one statement or call. Raises OutOfBudget."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise OutOfBudget
+
+    # conditions
+
+    def branch(self) -> int:
+        """A key for a branch that nothing else correlates with."""
+        self._branch += 1
+        return self._branch
+
+    def exit(self, kind: str) -> Exit:
+        """A key for an arm that leaves early."""
+        return Exit(self.branch(), kind)
+
+    def rejoin(self, before: Condition, *kinds: str) -> None:
+        """At the end of a round or a loop, forget the early exits that end there; those made before stay."""
+        gone = [k for k in self.condition if isinstance(k, Exit) and k.kind in kinds and k not in before]
+        if gone:
+            self.condition = {k: arm for k, arm in self.condition.items() if k not in gone}
+
+    @contextmanager
+    def arm(self, *literals: tuple[Hashable, int]) -> Iterator[None]:
+        """Run under these arms; exits recorded inside stay in force after it (see ``leave``)."""
+        before = self.condition
+        self.condition = {**before, **dict(literals)}
+        try:
+            yield
+        finally:
+            exits = {key: arm for key, arm in self.condition.items() if isinstance(key, Exit) and key not in before}
+            self.condition = {**before, **exits} if exits else before
+
+    @contextmanager
+    def under(self, condition: Condition) -> Iterator[bool]:
+        """Run under an alternative's condition; yields False where it contradicts the path so far."""
+        before = self.condition
+        if not condition or condition is before:
+            yield True
+            return
+        merged = {**before, **condition}
+        if any(merged[key] != arm for key, arm in before.items()):
+            yield False
+            return
+        self.condition = merged
+        try:
+            yield True
+        finally:
+            self.condition = before
+
+    @contextmanager
+    def grad_mode(self, grad: bool | None, inference: bool = False) -> Iterator[None]:
+        """Run with a grad mode."""
+        before = self.grad, self.inference
+        self.grad, self.inference = grad, inference
+        try:
+            yield
+        finally:
+            self.grad, self.inference = before
+
+    def branched(self) -> Condition:
+        """The present condition and one more open branch: for a binding that may or may not take place."""
+        return {**self.condition, self.branch(): 1}
+
+    # sites and observations
+
+    @property
+    def unit(self) -> Unit:
+        """The file being run."""
+        assert self.frame is not None
+        return self.frame.unit
+
+    def site(self, node: ast.AST) -> Site:
+        """A node of the running file as a site."""
+        return Site(self.unit, node)
+
+    def observe(self, kind: str, node: ast.AST, message: str = "", **more: object) -> None:
+        """Note something a rule may speak of."""
+        self.facts.observations.append(Observation(kind, self.site(node), message, **more))  # type: ignore[arg-type]
+
+    def gave_up(self, node: ast.AST, reason: str) -> None:
+        """Say once that an entry point was not followed to its end."""
+        if self.frame is not None:
+            self.facts.gave_up.append((self.site(node), reason))
+
+    def note_read(self, cell: Cell, value: Value, node: ast.AST, bound: int) -> None:
+        """Remember that a tensor was read from a place."""
+        assert self.frame is not None
+        for guard, option in options(value):
+            tensor = option.tensor if isinstance(option, Unknown) else option
+            if isinstance(tensor, Tensor):
+                condition = {**self.condition, **guard} if guard else self.condition
+                read = Read(self.tick, condition, cell, self.site(node), self.frame, bound)
+                for storage, _ in tensor.storages():
+                    storage.reads.append(read)
+
+    # tensors
+
+    def fresh(self, node: ast.AST | None, *, requires: Tri = Tri.NO, origin: str = "fresh", label: str = "") -> Tensor:
+        """A tensor with memory of its own."""
+        made = self.site(node) if node is not None and self.frame is not None else None
+        storage = Storage(origin, made, label)
+        storage.inference = self.inference
+        storage.level = self.level
+        return Tensor(storage, requires=requires, made=made, made_tick=self.tick, made_grad=self.grad is not False)

@@ -1,0 +1,164 @@
+"""Names: where one is looked up and bound, what imports bring in, and what a function returns."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Sequence
+
+from inplace_fix.analysis.conditions import ALWAYS, Cell
+from inplace_fix.analysis.facts import Frame
+from inplace_fix.analysis.machine import Machine
+from inplace_fix.analysis.units import Unit
+from inplace_fix.analysis.values import NONE, Choice, Const, Extern, Namespace, Unknown, Value
+
+__all__ = ["NONE", "bind", "declare", "imported", "load", "module_scope", "returned"]
+
+RunBlock = Callable[[Machine, Sequence[ast.stmt]], str]
+
+
+def lookup(m: Machine, name: str) -> Cell | None:
+    """The cell that a name means in the running frame: local, enclosing, global."""
+    frame = m.frame
+    assert frame is not None
+    cell = frame.cells.get(name)
+    if cell is not None:
+        return cell
+    for scope in frame.closure:
+        cell = scope.get(name)
+        if cell is not None:
+            return cell
+    return None
+
+
+def load(m: Machine, node: ast.Name) -> Value:
+    """The value of a name, with what was read remembered for the tensors among it."""
+    cell = lookup(m, node.id)
+    if cell is None or not cell.bound:
+        return Extern("builtins." + node.id) if hasattr(builtins, node.id) else Unknown(node.id)
+    return read_cell(m, cell, node)
+
+
+def read_cell(m: Machine, cell: Cell, node: ast.AST) -> Value:
+    """The value in a cell under the present condition."""
+    if len(cell.bindings) == 1 and not cell.bindings[0][0]:
+        _, value, bound = cell.bindings[0]
+        m.note_read(cell, value, node, bound)
+        return value
+    found = []
+    for condition, value, bound in cell.read(m.condition):
+        m.note_read(cell, value, node, bound)
+        extra = {key: arm for key, arm in condition.items() if key not in m.condition}
+        found.append((extra or ALWAYS, value))
+    if not found:
+        latest = cell.latest()
+        return latest if latest is not None else Unknown(cell.label)
+    if len(found) == 1:
+        return found[0][1]
+    first = found[0][1]
+    if all(value is first for _, value in found):
+        return first
+    flat = []
+    for condition, value in found:
+        if isinstance(value, Choice):
+            flat += [({**condition, **inner}, part) for inner, part in value.options]
+        else:
+            flat.append((condition, value))
+    return Choice(tuple(flat[:8]))
+
+
+def bind(m: Machine, name: str, value: Value) -> None:
+    """Bind a name where Python would: locally unless declared otherwise."""
+    frame = m.frame
+    assert frame is not None
+    cell = frame.cells.get(name)
+    if cell is None:
+        kind = "global" if frame.function is None else "local"
+        cell = frame.cells[name] = Cell(kind, name)
+    cell.write(m.condition, value, m.now())
+
+
+def declare(m: Machine, node: ast.Global | ast.Nonlocal) -> None:
+    """Let the declared names mean the outer cells."""
+    frame = m.frame
+    assert frame is not None
+    if isinstance(node, ast.Global):
+        scope = module_cells(m, frame.unit)
+        for name in node.names:
+            frame.cells[name] = scope.setdefault(name, Cell("global", name))
+    else:
+        for name in node.names:
+            for outer in frame.closure:
+                if name in outer:
+                    frame.cells[name] = outer[name]
+                    break
+
+
+def module_cells(m: Machine, unit: Unit) -> dict[str, Cell]:
+    """The global names of a unit."""
+    return m.scopes.setdefault(unit.module, {})
+
+
+def returned(m: Machine, value: Value) -> None:
+    """Note a value that the running function returns on the present path."""
+    if m.frame is not None:
+        m.frame.returns.append((m.condition, value))
+
+
+def imported(m: Machine, node: ast.Import | ast.ImportFrom, run_block: RunBlock) -> None:
+    """Bind what an import statement brings in."""
+    assert m.frame is not None
+    unit = m.frame.unit
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            whole = alias.name if alias.asname else alias.name.split(".")[0]
+            bind(m, alias.asname or whole, module_value(m, whole, unit, run_block))
+            if not alias.asname and "." in alias.name:
+                module_value(m, alias.name, unit, run_block)
+        return
+    base = m.project.absolute(node.module, node.level, unit)
+    for alias in node.names:
+        if alias.name == "*":
+            source = module_value(m, base, unit, run_block)
+            if isinstance(source, Namespace):
+                for name, cell in list(source.cells.items()):
+                    m.frame.cells.setdefault(name, cell)
+            continue
+        bind(m, alias.asname or alias.name, member(m, base, alias.name, unit, run_block))
+
+
+def member(m: Machine, base: str, name: str, unit: Unit, run_block: RunBlock) -> Value:
+    """``name`` taken from the module ``base``: a submodule, or a cell that may still be filled later (cycles)."""
+    source = module_value(m, base, unit, run_block)
+    if not isinstance(source, Namespace):
+        return Extern(f"{base}.{name}")
+    cell = source.cells.get(name)
+    if cell is not None and cell.bound:
+        return cell.latest() or Unknown(name)
+    inner = module_value(m, f"{base}.{name}", unit, run_block)
+    return inner if isinstance(inner, Namespace) else Unknown(name)
+
+
+def module_value(m: Machine, name: str, importer: Unit, run_block: RunBlock) -> Value:
+    """A module of the project, run once; an Extern for everything else."""
+    unit = m.project.find(name, importer)
+    if unit is None:
+        return Extern(name)
+    return Namespace(module_scope(m, unit, run_block))
+
+
+def module_scope(m: Machine, unit: Unit, run_block: RunBlock, main: bool = False) -> dict[str, Cell]:
+    """The globals of a unit, running its top level the first time."""
+    cells = m.scopes.get(unit.module)
+    if cells is not None:
+        return cells
+    cells = m.scopes[unit.module] = {"__name__": Cell("global", "__name__")}
+    cells["__name__"].write(ALWAYS, Const("__main__" if main else unit.module), m.now())
+    frame = Frame(unit, None, unit.module, cells, parent=m.frame)
+    saved = m.frame, m.condition, m.grad, m.inference, m.statement
+    m.frame, m.condition, m.grad, m.inference = frame, ALWAYS, True, False
+    try:
+        run_block(m, unit.tree.body)
+    finally:
+        m.frame, m.condition, m.grad, m.inference, m.statement = saved
+    return cells

@@ -1,0 +1,78 @@
+"""The files under analysis as one project: modules found by name, so that calls and imports are followed across files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from inplace_fix.analysis.units import Unit, parse
+
+
+def module_name(path: Path) -> tuple[str, bool]:
+    """The dotted name a file is imported by, going up while folders are packages, and whether it is a package itself."""
+    parts = [] if path.stem == "__init__" else [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").exists() and folder.name:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts) or path.parent.name, path.stem == "__init__"
+
+
+class Project:
+    """Units by path and by module name; a module beside the analysed ones is read on demand.
+
+    ``read`` gives the text of a path (raising OSError or UnicodeError); ``known`` maps module names of files that may
+    be followed to their paths.
+    """
+
+    def __init__(self, read: Callable[[Path], str]) -> None:
+        self._read = read
+        self._paths: dict[str, Path] = {}
+        self._units: dict[Path, Unit] = {}
+        self._packages: set[Path] = set()
+
+    def know(self, paths: Iterable[Path]) -> None:
+        """Let imports of these files be followed."""
+        for path in paths:
+            name, package = module_name(path)
+            self._paths.setdefault(name, path)
+            if package:
+                self._packages.add(path)
+
+    def add(self, path: Path, text: str | None = None) -> Unit:
+        """Parse a file (raises SyntaxError, ValueError, OSError) and keep it."""
+        unit = self._units.get(path)
+        if unit is None:
+            name, package = module_name(path)
+            unit = parse(path, self._read(path) if text is None else text, name, package)
+            self._units[path] = unit
+            self._paths.setdefault(name, path)
+        return unit
+
+    def forget(self, path: Path) -> None:
+        """Drop a unit, so that memory does not grow with the number of files."""
+        self._units.pop(path, None)
+
+    def find(self, module: str, importer: Unit) -> Unit | None:
+        """The unit of a module as imported from ``importer``, None where it lies outside the project or does not parse."""
+        path = self._paths.get(module)
+        if path is None:
+            # a sibling script is imported by its bare name
+            sibling = importer.path.with_name(module.split(".")[0] + ".py")
+            path = sibling if "." not in module and sibling in self._paths.values() else None
+        if path is None:
+            return None
+        try:
+            return self.add(path)
+        except (SyntaxError, ValueError, OSError):
+            return None
+
+    @staticmethod
+    def absolute(name: str | None, level: int, importer: Unit) -> str:
+        """The absolute module name behind ``from <level dots><name> import``."""
+        if not level:
+            return name or ""
+        parts = importer.module.split(".")
+        drop = level - 1 if importer.is_package else level
+        base = parts[: len(parts) - drop] if drop else parts
+        return ".".join([*base, *([name] if name else [])])

@@ -1,0 +1,518 @@
+"""Operations on tensors: what the catalog says of one, carried out on abstract values."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from inplace_fix.analysis import autograd, dtypes
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, both, compatible
+from inplace_fix.analysis.facts import Form, Node, Save
+from inplace_fix.analysis.generic import GENERIC_NAMES
+from inplace_fix.analysis.machine import Machine
+from inplace_fix.analysis.values import (
+    NONE,
+    Choice,
+    Const,
+    DictValue,
+    ListValue,
+    Storage,
+    Tensor,
+    Tri,
+    Unknown,
+    Value,
+    choice,
+    options,
+)
+from inplace_fix.catalog.model import Op, Result
+from inplace_fix.catalog.model import Save as SaveRule
+
+Operand = tuple[Value, "ast.expr | None"]
+PLAIN_VALUES = (Result.VALUE, Result.NONE)
+VIEW_WORDS = {
+    Result.VIEW: "view",
+    Result.VIEWS: "multi",
+    Result.SINGLE_VIEWS: "view",
+    Result.EXPANDED: "expanded",
+    Result.OVERLAPPING: "overlapping",
+    Result.VIEW_OR_FRESH: "view",
+}
+
+
+@dataclass(slots=True)
+class Call:
+    """One operation about to be carried out: its catalog entry, its operands by parameter, and where it stands.
+
+    ``forced`` are arguments that hold without being written (a module's own flag); ``form`` is how a write by it is spelt.
+    """
+
+    op: Op
+    bound: dict[str, Operand]
+    node: ast.AST
+    form: Form = Form.METHOD
+    receiver: ast.expr | None = None
+    in_place: Tri | None = None
+    made: object = None
+    module: bool = False
+    own: dict[str, Value] = field(default_factory=dict)
+
+
+def as_tensor(m: Machine, value: Value) -> Tensor | None:
+    """The tensor that a value is known to be, None where it is not known to be one; of a choice, any of them."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Unknown):
+        return value.tensor
+    if isinstance(value, Choice):
+        return next((t for _, part in value.options if (t := as_tensor(m, part)) is not None), None)
+    return None
+
+
+def promote(m: Machine, value: Unknown, sure: bool) -> Tensor:
+    """Take something unknown for a tensor from now on: it may need grad, and others may hold it."""
+    if value.tensor is None:
+        storage = Storage("argument", None, value.label)
+        storage.closed = False
+        storage.level = -1
+        value.tensor = Tensor(storage, requires=Tri.MAYBE, sure=sure)
+        if value.nodes and m.frame is not None and m.grad is not False:
+            requires = max(node.requires for node in value.nodes)
+            site = value.nodes[0].site
+            value.tensor.node = Node("call", site, value.nodes, requires, m.condition, m.tick)
+            value.tensor.requires = requires
+    elif sure:
+        value.tensor.sure = True
+    return value.tensor
+
+
+def tensors_of(m: Machine, value: Value, guard: Condition = ALWAYS, depth: int = 0) -> list[tuple[Condition, Tensor]]:
+    """All tensors in a value, containers opened, each with the condition under which it is there."""
+    if isinstance(value, Tensor):
+        return [(guard, value)]
+    if isinstance(value, Unknown):
+        return [(guard, value.tensor)] if value.tensor is not None else []
+    if isinstance(value, Choice):
+        return [pair for inner, part in value.options for pair in tensors_of(m, part, both(guard, inner), depth)]
+    if depth > 3:
+        return []
+    cells: list[Cell] = []
+    if isinstance(value, ListValue):
+        cells = value.cells[:16]
+    elif isinstance(value, DictValue):
+        cells = [*list(value.cells.values())[:16], value.rest]
+    found = []
+    for cell in cells:
+        for condition, part, _ in cell.read(m.condition):
+            found += tensors_of(m, part, both(guard, condition) if guard else condition, depth + 1)
+    return found
+
+
+def requires_of(tensor: Tensor) -> Tri:
+    """Whether a tensor needs grad now: of its own, or through a recorded write to its memory."""
+    if not tensor.shares_graph:
+        return tensor.requires
+    result = tensor.requires
+    for storage, _ in tensor.storages():
+        if storage.history is not None:
+            result = max(result, storage.history.requires)
+    return result
+
+
+def nodes_of(tensor: Tensor) -> list[Node]:
+    """The graph nodes behind a tensor."""
+    found = [tensor.node] if tensor.node is not None else []
+    if tensor.shares_graph:
+        found += [s.history for s, _ in tensor.storages() if s.history is not None]
+    return found
+
+
+def operate(m: Machine, symbol: str, operands: list[Operand], node: ast.expr) -> Value:
+    """A Python operator; something unknown comes out where no operand is known to be a tensor."""
+    op = m.catalog.method(symbol) if symbol.isalpha() else m.catalog.operator(symbol)
+    if op is None or not any(as_tensor(m, value) is not None for value, _ in operands):
+        return Unknown(number=all(isinstance(v, Const) or (isinstance(v, Unknown) and v.number) for v, _ in operands))
+    if isinstance(operands[0][0], (Const, ListValue)):
+        reflected = m.catalog.operator("r" + symbol)
+        op, operands = (reflected, operands[::-1]) if reflected else (op, operands)
+    bound = dict(zip(op.params, operands, strict=False))
+    result = apply(m, Call(op, bound, node))
+    if symbol in ("<", "<=", ">", ">=", "==", "!=") and isinstance(result, Tensor):
+        result.dtype = "bool"
+    return result
+
+
+def method(
+    m: Machine,
+    owner: Value,
+    name: str,
+    positional: list[Operand],
+    keywords: dict[str, Operand],
+    node: ast.AST,
+    receiver: ast.expr | None = None,
+) -> Value:
+    """Call a method of a tensor (or of something that this very call shows to be one)."""
+    op = m.catalog.method(name)
+    if op is None:
+        return Unknown()
+    for _, part in options(owner):
+        if isinstance(part, Unknown) and part.tensor is None and name not in GENERIC_NAMES:
+            promote(m, part, sure=True)
+        elif isinstance(part, Unknown) and part.tensor is not None and op.in_place and name not in GENERIC_NAMES:
+            part.tensor.sure = True
+    if not tensors_of(m, owner) and not isinstance(owner, ListValue):
+        return Unknown()
+    form = Form.METHOD
+    bound = bind(op, [(owner, receiver), *positional], keywords)
+    return apply(m, Call(op, bound, node, form, receiver))
+
+
+def bind(op: Op, positional: list[Operand], keywords: dict[str, Operand]) -> dict[str, Operand]:
+    """Arguments by parameter name. Surplus positional ones gather under the last variadic-looking parameter."""
+    bound = dict(zip(op.params, positional, strict=False))
+    bound.update(keywords)
+    if len(positional) > len(op.params) and op.params:
+        last = op.params[-1]
+        extra = positional[len(op.params) - 1 :]
+        cells = []
+        for value, _ in extra:
+            cell = Cell("item", "[...]")
+            cell.write(ALWAYS, value, 0)
+            cells.append(cell)
+        bound[last] = (ListValue(cells, "tuple"), extra[0][1])
+    return bound
+
+
+def apply(m: Machine, call: Call) -> Value:
+    """Carry out an operation: record its node and saves, do its write, give its result."""
+    op = call.op
+    out = call.bound.get("out") if op.out else None
+    writes_flag = _in_place(m, call)
+    if op.result in PLAIN_VALUES and not op.writes and out is None:
+        return NONE if op.result is Result.NONE else Unknown(number=True)
+    operands = _operands(m, call)
+    requires = _requires(m, op, operands)
+    node = None
+    if m.grad is not False and requires is not Tri.NO and (op.differentiable or call.own):
+        inputs = tuple(dict.fromkeys(n for ts in operands.values() for _, t in ts for n in nodes_of(t)))
+        node = Node(op.name, m.site(call.node), inputs, requires, m.condition, m.now())
+    if writes_flag is not Tri.NO and op.writes:
+        return _apply_in_place(m, call, operands, node, writes_flag)
+    if node is not None:
+        _save_inputs(m, call, op.saves, operands, node)
+    if out is not None and not (isinstance(out[0], Const) and out[0].value is None):
+        return _apply_out(m, call, operands, node, out)
+    result = _result(m, call, operands, node, requires)
+    if node is not None:
+        _save_results(m, call, op.saves, result, node)
+        m.live.append(node)
+    return result
+
+
+def _in_place(m: Machine, call: Call) -> Tri:
+    if call.in_place is not None:
+        return call.in_place
+    op = call.op
+    if not op.flag:
+        return Tri.YES if op.writes else Tri.NO
+    given = call.bound.get(op.flag)
+    if given is None:
+        return Tri.YES if op.flag_default else Tri.NO
+    if isinstance(given[0], Const):
+        return Tri.YES if given[0].value else Tri.NO
+    return Tri.MAYBE
+
+
+def _operands(m: Machine, call: Call) -> dict[str, list[tuple[Condition, Tensor]]]:
+    """The tensors behind each parameter; what the operation can differentiate or saves must be a tensor."""
+    op = call.op
+    tensorlike = {*op.differentiable, *(s.what for s in op.saves), *op.writes}
+    first = op.params[0] if op.params else ""
+    operands: dict[str, list[tuple[Condition, Tensor]]] = {}
+    for param, (value, _) in call.bound.items():
+        for _, part in options(value):
+            if isinstance(part, Unknown) and part.tensor is None and not part.number and param in tensorlike:
+                if param == first or param in op.writes:
+                    promote(m, part, sure=True)
+                elif not op.name.startswith("torch.Tensor.__") and param not in ("other", "exponent", "value"):
+                    promote(m, part, sure=True)
+                else:
+                    promote(m, part, sure=False)
+        found = tensors_of(m, value)
+        if found:
+            operands[param] = found
+    for param, value in call.own.items():
+        found = tensors_of(m, value)
+        if found:
+            operands[param] = found
+    for found in operands.values():
+        for _, tensor in found:
+            autograd.used(m, tensor, call.node)
+    return operands
+
+
+def _requires(m: Machine, op: Op, operands: dict[str, list[tuple[Condition, Tensor]]]) -> Tri:
+    result = Tri.NO
+    for param, found in operands.items():
+        if param in op.differentiable:
+            for _, tensor in found:
+                result = max(result, requires_of(tensor))
+    return result
+
+
+def _needed(rule: SaveRule, operands: dict[str, list[tuple[Condition, Tensor]]]) -> Tri:
+    """Whether the parameters that must require grad for this save do."""
+    if not rule.needs:
+        return Tri.YES
+    found = [requires_of(t) for param in rule.needs for _, t in operands.get(param, ())]
+    return max(found, default=Tri.NO)
+
+
+def _save_inputs(
+    m: Machine,
+    call: Call,
+    rules: tuple[SaveRule, ...],
+    operands: dict[str, list[tuple[Condition, Tensor]]],
+    node: Node,
+) -> None:
+    for rule in rules:
+        if rule.what.startswith("result"):
+            continue
+        needed = _needed(rule, operands)
+        if needed is Tri.NO:
+            continue
+        argument = call.bound.get(rule.what, (NONE, None))[1]
+        for guard, tensor in operands.get(rule.what, ()):
+            _save(m, call, rule, node, guard, tensor, argument if rule.what not in call.own else None, needed)
+
+
+def _save_results(m: Machine, call: Call, rules: tuple[SaveRule, ...], result: Value, node: Node) -> None:
+    for rule in rules:
+        if not rule.what.startswith("result"):
+            continue
+        value = result
+        if isinstance(result, ListValue):
+            index = int(rule.what[7:-1]) if "[" in rule.what else 0
+            if index >= len(result.cells):
+                continue
+            value = result.cells[index].latest() or NONE
+        for guard, tensor in tensors_of(m, value):
+            _save(m, call, rule, node, guard, tensor, None, Tri.YES)
+
+
+def _save(
+    m: Machine,
+    call: Call,
+    rule: SaveRule,
+    node: Node,
+    guard: Condition,
+    tensor: Tensor,
+    argument: ast.expr | None,
+    needed: Tri,
+) -> None:
+    assert m.frame is not None
+    condition = both(m.condition, guard)
+    if not compatible(m.condition, guard):
+        return
+    tick = m.now()
+    for storage, surely in tensor.storages():
+        save = Save(
+            tick,
+            condition,
+            node,
+            storage,
+            tensor,
+            rule.what,
+            m.site(call.node),
+            argument,
+            rule.always,
+            surely and tensor.sure and needed is Tri.YES,
+            m.frame,
+            call.module,
+        )
+        node.saves.append(save)
+        storage.saves.append(save)
+
+
+def _apply_in_place(
+    m: Machine,
+    call: Call,
+    operands: dict[str, list[tuple[Condition, Tensor]]],
+    node: Node | None,
+    certainty: Tri,
+) -> Value:
+    from inplace_fix.analysis.writes import perform
+
+    op = call.op
+    rules = op.inplace_saves if op.flag else op.saves
+    if node is not None:
+        # what an in-place operation saves of the receiver is a copy of its own; the catalog lists only what is visible
+        _save_inputs(m, call, rules, operands, node)
+    written: list[tuple[Condition, Tensor]] = []
+    others = tuple(t for param, ts in operands.items() if param not in op.writes for _, t in ts)
+    for param in op.writes:
+        value, argument = call.bound.get(param, (call.own.get(param, NONE), None))
+        receiver = call.receiver if call.receiver is not None and argument is None else argument
+        for guard, tensor in operands.get(param, ()):
+            perform(m, call, guard, tensor, node, others, receiver if param not in call.own else None, certainty)
+            written.append((guard, tensor))
+    target = call.bound.get(op.writes[0])
+    if op.name.startswith("torch._foreach"):
+        return NONE
+    if target is None:
+        # the write goes to the module's own tensors; the call still has a result of its own
+        result = _result(m, call, operands, node, _requires(m, op, operands))
+        if node is not None:
+            _save_inputs(m, call, op.saves, operands, node)
+            _save_results(m, call, op.saves, result, node)
+            m.live.append(node)
+        return result
+    if node is not None:
+        for guard, tensor in written:
+            for rule in rules:
+                if rule.what.startswith("result"):
+                    _save(m, call, rule, node, guard, tensor, None, Tri.YES)
+        m.live.append(node)
+    return target[0] if op.result is not Result.NONE else NONE
+
+
+def _apply_out(
+    m: Machine,
+    call: Call,
+    operands: dict[str, list[tuple[Condition, Tensor]]],
+    node: Node | None,
+    out: Operand,
+) -> Value:
+    from inplace_fix.analysis.writes import perform
+
+    others = tuple(t for param, ts in operands.items() if param != "out" for _, t in ts)
+    call = Call(call.op, call.bound, call.node, Form.OUT, out[1])
+    for guard, tensor in tensors_of(m, out[0]):
+        perform(m, call, guard, tensor, None, others, out[1], Tri.YES)
+    return out[0]
+
+
+def _result(
+    m: Machine,
+    call: Call,
+    operands: dict[str, list[tuple[Condition, Tensor]]],
+    node: Node | None,
+    requires: Tri,
+) -> Value:
+    """The result as the catalog relates it to the first operand."""
+    op = call.op
+    if op.result in PLAIN_VALUES:
+        return NONE if op.result is Result.NONE else Unknown(number=True)
+    first = op.params[0] if op.params else ""
+    sources = operands.get(first) or next(iter(operands.values()), [])
+    requires = requires if m.grad is not False else Tri.NO
+    sure = all(t.sure for _, t in sources)
+    if op.result is Result.SAME and sources:
+        return call.bound[first][0] if first in call.bound else choice(list(sources))
+    if op.result in (Result.FRESH, Result.ARRAY) and not (op.result is Result.ARRAY and sources) or not sources:
+        count = op.results
+        made = [_fresh(m, call, node, requires, sure, operands) for _ in range(max(count, 1))]
+        if count == 1:
+            return made[0]
+        return _several(m, list(made), op)
+    shared = [(guard, _shared(m, call, tensor, node, requires)) for guard, tensor in sources]
+    if op.result in (Result.VIEWS, Result.SINGLE_VIEWS):
+        parts = []
+        for _ in range(2):
+            again = [(guard, _shared(m, call, tensor, node, requires)) for guard, tensor in sources]
+            parts.append(choice(list(again)))
+        return _several(m, parts, op, exact=False)
+    if op.results > 1 or op.results == 0:
+        each = []
+        for param_value in sources:
+            each.append(choice([(param_value[0], _shared(m, call, param_value[1], node, requires))]))
+        return _several(m, each, op, exact=op.results != 0 or len(each) > 1)
+    return choice(list(shared))
+
+
+def _several(m: Machine, values: list[Value] | list[Tensor], op: Op, exact: bool = True) -> ListValue:
+    cells = []
+    for value in values:
+        cell = Cell("item", "[...]")
+        cell.write(ALWAYS, value, m.tick)
+        cells.append(cell)
+    return ListValue(cells, "tuple", exact)
+
+
+def _fresh(
+    m: Machine,
+    call: Call,
+    node: Node | None,
+    requires: Tri,
+    sure: bool,
+    operands: dict[str, list[tuple[Condition, Tensor]]],
+) -> Tensor:
+    tensor = m.fresh(call.node, requires=requires if node is not None else Tri.NO)
+    tensor.node = node
+    tensor.sure = sure
+    tensor.contiguous = True if not operands or all(t.contiguous for ts in operands.values() for _, t in ts) else None
+    asked = call.bound.get("requires_grad")
+    if asked is not None and not (isinstance(asked[0], Const) and not asked[0].value):
+        tensor.requires, tensor.leaf = (Tri.YES if isinstance(asked[0], Const) else Tri.MAYBE), True
+    dtypes.of_result(call.op, call.bound, operands, tensor)
+    return tensor
+
+
+def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires: Tri) -> Tensor:
+    """A tensor that looks at the memory of another, wholly or perhaps."""
+    relation = call.op.result
+    may = relation in (Result.VIEW_OR_FRESH, Result.SAME_OR_FRESH)
+    if may and source.contiguous and not _converts(call):
+        may = False
+    if relation is Result.SAME_OR_FRESH and not may:
+        return source
+    result = Tensor(
+        source.storage,
+        source.maybe,
+        node=node or source.node,
+        requires=max(source.requires, requires) if source.shares_graph else source.requires,
+        view=VIEW_WORDS.get(relation, source.view),
+        base=source.base or source,
+        made=m.site(call.node) if m.frame is not None else None,
+        made_tick=m.now(),
+        made_grad=m.grad is not False,
+        sure=source.sure,
+        shares_graph=source.shares_graph,
+        versioned=source.versioned,
+        dtype=source.dtype,
+        parameter=False,
+        role=source.role,
+        hooked=source.hooked,
+        unique=source.unique,
+    )
+    result.leaf = False
+    if source.view == "multi" and relation is not Result.DETACHED:
+        result.view = "multi"
+    elif source.view in ("expanded", "overlapping") and result.view == "view":
+        result.view = source.view if relation is not Result.VIEW else "view"
+    if relation in (Result.DETACHED, Result.UNVERSIONED, Result.ARRAY):
+        result.node, result.requires, result.shares_graph = None, Tri.NO, False
+        result.view, result.base, result.leaf = "", None, False
+        if relation is not Result.DETACHED:
+            result.versioned = False
+        result.array = relation is Result.ARRAY
+    if relation is Result.SAME_OR_FRESH:
+        result.view, result.base, result.leaf = source.view, source.base, source.leaf
+    if may:
+        other = m.fresh(call.node)
+        result.maybe = (*source.maybe, other.storage)
+    if relation is Result.VIEW_OR_FRESH and not may:
+        result.contiguous = True
+    dtypes.of_result(call.op, call.bound, {}, result)
+    if m.grad is False and relation not in (Result.DETACHED, Result.UNVERSIONED, Result.ARRAY):
+        result.made_grad = False
+    return result
+
+
+def _converts(call: Call) -> bool:
+    """Whether a call that may return the same object was asked for something that can change it."""
+    return call.op.result is Result.SAME_OR_FRESH and len(call.bound) > 1
+
+
+def related_values(condition: Condition, value: Value) -> list[tuple[Condition, Value]]:
+    """The alternatives of a value that can be there under ``condition``."""
+    return [(guard, part) for guard, part in options(value) if compatible(guard, condition)]
