@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A stretch of source: rows count from 1, columns from 0 in code points (LibCST's convention), the end is exclusive."""
+    """A stretch of source: rows from 1, columns from 0 in code points (LibCST's convention), the end exclusive."""
 
     line: int
     column: int
@@ -35,12 +35,15 @@ class OutOfPlaceCall(Step):
     written, for example ``{x}.add({args})`` or ``torch.zeros_like({x})``. ``target`` is the text of what is bound anew
     (``x``, ``self.h``, ``states[0]``), None where nothing needs to be bound because the value alone is used.
     ``cast`` adds ``.to(x.dtype)``. ``declare`` is ``nonlocal`` or ``global`` where the function must say so, else "".
+    ``receiver`` is the position of the argument that is the receiver in a function call (``torch.relu_(x)``: 0); None
+    means the object before the dot, or the first argument where that alone is written like ``target``.
     """
 
     template: str
     target: str | None
     cast: bool = False
     declare: str = ""
+    receiver: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +69,15 @@ class CloneExpression(Step):
 
 @dataclass(frozen=True, slots=True)
 class FunctionalStore(Step):
-    """``x[i] = v`` or ``x[i] op= v`` becomes ``target = template`` with {x}, {index} and {value} filled in."""
+    """``x[i] = v`` or ``x[i] op= v`` becomes ``target = template`` with {x}, {index} and {value} filled in.
+
+    For ``op=`` the value is ``x[i] op v``. The index is filled in as an expression: several as a tuple, ``a:b`` as
+    ``slice(a, b)``; a template that wants it otherwise spells it out itself.
+    """
 
     template: str
     target: str
+    declare: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +92,16 @@ class NoGrad(Step):
 
 @dataclass(frozen=True, slots=True)
 class DropFlag(Step):
-    """The keyword (or the positional argument at ``position``) ``keyword`` of the call at ``span`` is removed or turned off."""
+    """The flag ``keyword`` (or the positional argument at ``position``) of a call is removed or turned off.
+
+    A written ``True`` goes; anything else, a default included, becomes ``False``. ``target`` is what must be bound to
+    the result because nobody does so far (``F.relu(x, inplace=True)`` as a statement becomes ``x = F.relu(x)``).
+    """
 
     keyword: str = "inplace"
     position: int | None = None
+    target: str | None = None
+    declare: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +113,7 @@ class OutArgument(Step):
     target: str | None
     copy: bool = False
     cast: bool = False
+    declare: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +140,16 @@ class ReplaceExpression(Step):
 
 @dataclass(frozen=True, slots=True)
 class ScalarFirst(Step):
-    """``x.add_(2, y)`` at ``span`` (a deprecated overload) becomes ``x.add_(y, alpha=2)``; ``keyword`` names the scalar."""
+    """``x.add_(2, y)`` (a deprecated overload) becomes ``x.add_(y, alpha=2)``; ``keyword`` names the scalar.
+
+    ``position`` is where it stands among the arguments: 1 in the function form ``torch.add(x, 2, y)``.
+    """
 
     keyword: str = "alpha"
+    position: int = 0
 
 
-class CannotRewrite(Exception):
+class CannotRewrite(Exception):  # noqa: N818  (it is an answer, not a fault)
     """The construct at ``span`` cannot be rewritten as asked; ``reason`` says why in words for a person."""
 
     def __init__(self, span: Span, reason: str) -> None:
