@@ -165,10 +165,10 @@ class Bench:
     def compare(self, reference: Run, other: Run) -> dict[str, Any]:
         """The comparison of two records (``trace.verify_compare.Comparison``) as a dict."""
         command = self._command("verify_compare", str(reference.record), str(other.record))
-        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(), cwd=self._scratch)
-        if done.returncode:
-            raise RuntimeError(f"comparing two records failed: {done.stderr.strip()[-500:]}")
-        result: dict[str, Any] = json.loads(done.stdout)
+        status, output, late = _watched(command, self._scratch, self._environment(), self._timeout)
+        if status or late:
+            raise RuntimeError(f"comparing two records failed: {output.strip()[-500:]}")
+        result: dict[str, Any] = json.loads(output.splitlines()[-1])
         return result
 
     def _run(self, tree: Path, name: str, options: tuple[str, ...]) -> Run:

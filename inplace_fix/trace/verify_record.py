@@ -130,7 +130,10 @@ class Recorder:
         return call, leaves
 
     def _keep(self, tensor: torch.Tensor) -> Value:
-        value = _plain(tensor)
+        with torch._C._DisableFuncTorch(), torch.no_grad():
+            return self._kept(_plain(tensor))
+
+    def _kept(self, value: torch.Tensor) -> Value:
         kept: Value = {"shape": list(value.shape), "dtype": str(value.dtype).removeprefix("torch.")}
         kept["digest"] = digest(value)
         size = value.numel() * value.element_size()
@@ -182,13 +185,12 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
     """A copy on the CPU: dense, free of functorch's wrappers, of Python subclasses and of the graph."""
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
-    with torch.no_grad():
-        value = tensor.detach()
-        if value.layout != torch.strided:
-            value = value.to_dense()
-        if value.is_quantized:
-            value = value.dequantize()
-        return value.cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+    value = tensor.detach()
+    if value.layout != torch.strided:
+        value = value.to_dense()
+    if value.is_quantized:
+        value = value.dequantize()
+    return value.cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
 
 
 def _leaves(roots: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:

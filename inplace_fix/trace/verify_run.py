@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import random
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.oracle:
         os.environ["TORCH_COMPILE_DISABLE"] = "1"  # compiled code saves and writes out of the oracle's sight
     _seed(0)
-    started = _program_file(kind, target)
+    script = os.path.realpath(target) if kind == "script" else ""  # the program may change the working directory
     oracle = Oracle(lift=options.lift, leaf=LeafWrites(options.leaf)) if options.oracle else None
     recorder = Recorder()
     with recorder, oracle or contextlib.nullcontext():
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "calls": len(record["calls"]),
         "rescued": oracle.rescued if oracle else 0,
         "lifted": oracle.lifted if oracle else 0,
-        "files": sorted({*_loaded_files(), *started}),
+        "files": sorted({*_loaded_files(), script or (_module_file(target) if kind == "module" else "")}),
     }
     Path(options.told).write_text(json.dumps(told), encoding="utf-8")
     sys.stdout.flush()
@@ -112,9 +113,15 @@ def _redirect(root: str, copy: str) -> None:
             mapping.update({key: moved(value) for key, value in mapping.items()})
 
 
-def _program_file(kind: str, target: str) -> list[str]:
-    """The file that is run as the program; found before it runs, since it may change the working directory."""
-    return [os.path.realpath(target)] if kind == "script" else []
+def _module_file(name: str) -> str:
+    """The file that ``-m name`` ran, "" for code; it is not among the loaded modules under its own name."""
+    with contextlib.suppress(ImportError, ValueError, AttributeError):
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+        if spec is not None and spec.origin:
+            return os.path.realpath(spec.origin)
+    return ""
 
 
 def _loaded_files() -> set[str]:
