@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,10 @@ class Options:
     """What a check or a fix is asked for, apart from the files.
 
     ``policy`` is one of ``POLICIES``; ``unsafe`` also applies fixes that rest on an assumption; ``evidence`` are
-    evidence files of traced runs; ``select`` and ``ignore`` are prefixes of rule codes.
+    evidence files of traced runs; ``select`` and ``ignore`` are prefixes of rule codes. ``writes`` names the user's own
+    functions that write to an argument in place, by qualified name, with the argument's position.
+    ``keep`` is asked for each finding, with the text it was found in (in the second round of a fix the text after the
+    first), whether to report and repair it: suppressions, baselines and a person's answers come in this way.
     """
 
     policy: str = "unsafe"
@@ -25,6 +28,8 @@ class Options:
     ignore: tuple[str, ...] = ()
     evidence: tuple[Path, ...] = ()
     root: Path = field(default_factory=Path.cwd)
+    writes: Mapping[str, int] = field(default_factory=dict)
+    keep: Callable[[Finding, str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,10 @@ def check(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None
 
 
 def fix(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None = None) -> Iterator[FileResult]:
-    """As ``check``, with the fixes that ``options`` allow carried out to a fixed point in ``new_text``; writes nothing."""
+    """As ``check``, with the fixes that ``options`` allow carried out to a fixed point in ``new_text``; writes nothing.
+
+    ``findings`` are those of the text as it was; ``applied`` and ``left`` part them.
+    """
     raise NotImplementedError
 
 
