@@ -1,0 +1,1 @@
+"""How the catalog is measured: the parts behind ``scripts/build_catalog.py``."""

@@ -1,0 +1,26 @@
+"""The whole catalog from the installed torch: functions and methods, modules, attributes, operators."""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+from inplace_fix.catalog.model import Catalog, Op
+from scripts.catalog_build import calls, entries, modules, operators, written
+from scripts.catalog_build.surface import callables
+
+
+def build() -> Catalog:
+    """Measure everything; takes minutes."""
+    torch.manual_seed(0)
+    surface = callables()
+    known = calls.collect(surface, written.LINES)
+    ops: dict[str, Op] = {}
+    for name, function in surface.items():
+        for op in entries.entries(name, function, known.get(name, [])):
+            ops[op.name] = op
+    print(f"{sum(name in known for name in surface)} of {len(surface)} callables measured", file=sys.stderr)
+    return Catalog(torch.__version__.partition("+")[0], ops, modules.build(), operators.attributes(), operators.OPERATORS)
+
+

@@ -1,0 +1,67 @@
+"""What each in-place method is written as out of place, and what kind of write it is.
+
+These are the only statements of the catalog that are chosen, not measured; the tests run every one of them against the
+in-place form, bit for bit. What is not listed here has an exact twin of the same name without the underscore.
+"""
+
+from __future__ import annotations
+
+from inplace_fix.catalog.model import Kind
+
+TWIN = "{x}.OP({args})"
+
+# Parts of the receiver are written, the rest is kept.
+PARTIAL = (
+    "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ masked_fill_ masked_scatter_ put_ scatter_ scatter_add_ "
+    "scatter_reduce_ fill_diagonal_"
+).split()
+
+# The old contents do not matter.
+OVERWRITE = {
+    "zero_": "torch.zeros_like({x})",
+    "fill_": "torch.fill({x}, {args})",
+    "copy_": "",
+}
+
+RANDOM = {
+    "normal_": "torch.empty_like({x}).normal_({args})",
+    "uniform_": "torch.empty_like({x}).uniform_({args})",
+    "exponential_": "torch.empty_like({x}).exponential_({args})",
+    "cauchy_": "torch.empty_like({x}).cauchy_({args})",
+    "geometric_": "torch.empty_like({x}).geometric_({args})",
+    "log_normal_": "torch.empty_like({x}).log_normal_({args})",
+    "random_": "torch.empty_like({x}).random_({args})",
+    "bernoulli_": "torch.empty_like({x}).bernoulli_({args})",
+}
+
+VIEW_META = "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ as_strided_".split()
+STORAGE_META = "resize_ resize_as_ resize_as_sparse_ set_ sparse_resize_ sparse_resize_and_clear_".split()
+FLAG = "requires_grad_ detach_ share_memory_ retain_grad".split()
+CALLBACK = "apply_ map_ map2_".split()
+
+# In-place methods without an exact counterpart of the same name.
+NO_TWIN = {*STORAGE_META, *CALLBACK, "requires_grad_", "share_memory_", "retain_grad", "fill_diagonal_"}
+
+
+def kind_of(leaf: str, can_change_dtype: bool) -> Kind:
+    """The kind of an in-place method by its name; values need a cast where the result type was seen to differ."""
+    for names, kind in (
+        (PARTIAL, Kind.PARTIAL),
+        (OVERWRITE, Kind.OVERWRITE),
+        (RANDOM, Kind.RANDOM),
+        (VIEW_META, Kind.VIEW_META),
+        (STORAGE_META, Kind.STORAGE_META),
+        (FLAG, Kind.FLAG),
+        (CALLBACK, Kind.CALLBACK),
+    ):
+        if leaf in names:
+            return kind
+    return Kind.VALUE_CAST if can_change_dtype else Kind.VALUE
+
+
+def template_of(leaf: str) -> str:
+    """The out-of-place expression of an in-place method, "" where there is none."""
+    if leaf in NO_TWIN:
+        return ""
+    chosen = OVERWRITE.get(leaf, RANDOM.get(leaf))
+    return TWIN.replace("OP", leaf[:-1]) if chosen is None else chosen
