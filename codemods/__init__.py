@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from codemods.steps import CannotRewrite, Span, Step
 
-__all__ = ["CannotRewrite", "Span", "Step", "apply"]
+if TYPE_CHECKING:
+    from codemods.rewriting import Rewriter
+
+__all__ = ["CannotRewrite", "Span", "Step", "apply", "prepare"]
 
 
 def apply(source: str, steps: Sequence[Step]) -> str:
@@ -18,6 +22,11 @@ def apply(source: str, steps: Sequence[Step]) -> str:
     ``source`` is the decoded text without a byte order mark, with its own line ends. Everything outside the
     constructs that the steps name stays as it is, to the byte. Imports LibCST.
     """
-    from codemods.rewriting import rewrite
+    return prepare(source).apply(steps) if steps else source
 
-    return rewrite(source, steps)
+
+def prepare(source: str) -> Rewriter:
+    """The source parsed once, for many calls of ``.apply(steps)`` from the same text; raises ``CannotRewrite``."""
+    from codemods.rewriting import Rewriter
+
+    return Rewriter(source)

@@ -8,36 +8,24 @@ waits on the evaluation stack, is bound in a statement before, where evaluation 
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import libcst as cst
 
-from codemods.evaluation import earlier, movable, waiting_alias
-from codemods.places import Trail, statement_index
+from codemods.places import Trail
 from codemods.plan import Plan
-from codemods.scopes import no_walrus, shared
-from codemods.steps import CannotRewrite, OutOfPlaceCall, Span
-from codemods.syntax import alone, fitted, mentions, parenthesized, parse, parse_targets, pure, roots, same
+from codemods.steps import CannotRewrite, Span
+from codemods.syntax import alone, fitted, parenthesized, parse, parse_targets, pure
+from codemods.ways import Way, choose
 
 # From the updated call to the expression whose value is to be bound.
 Build = Callable[[cst.Call], cst.BaseExpression]
 
 
-class Way(enum.Enum):
-    """How a result gets bound."""
-
-    VALUE = "the value alone is enough"
-    STATEMENT = "the expression statement becomes an assignment"
-    ASSIGNMENT = "the target joins an assignment"
-    WALRUS = "bound where it stands"
-    STATEMENT_BEFORE = "bound in a statement before"
-
-
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One target to bind, the same for every form that binds: the text, its declaration and where the call stands."""
+    """What to bind: the target's text (None: nothing), how the function must declare it, the construct in question."""
 
     span: Span
     target: str | None
@@ -55,10 +43,9 @@ def bind(plan: Plan, trail: Trail, binding: Binding, build: Build) -> None:
         raise CannotRewrite(binding.span, str(error)) from error
     if not pure(target):
         raise CannotRewrite(binding.span, f"the target {binding.target} would be evaluated twice")
-    way, holder = choose(plan, trail, binding, target)
-    if way is not Way.VALUE or isinstance(target, cst.Name):
-        for name in _names(target):
-            plan.rebind(trail, binding.span, name, binding.declare)
+    way, holder = choose(plan, trail, binding.span, target)
+    for name in _names(target):
+        plan.rebind(trail, binding.span, name, binding.declare)
     if way is Way.WALRUS:
         _walrus(plan, trail, binding, build, target)
     elif way is Way.STATEMENT_BEFORE:
@@ -79,92 +66,6 @@ def _names(target: cst.BaseExpression) -> list[str]:
     return []
 
 
-def choose(plan: Plan, trail: Trail, binding: Binding, target: cst.BaseExpression) -> tuple[Way, Trail]:
-    """The way to bind, and the trail of the statement that changes; raises ``CannotRewrite`` where there is none."""
-    names = roots(target)
-    top = len(trail) - 1
-    while True:
-        way = _way_at(trail, top, binding, names)
-        if way is not None:
-            return way, trail[:top]
-        link = _next_link(trail, top)
-        if link is None or _reads(plan, trail, link, target, names):
-            break
-        if _binds_same(plan, link, binding):
-            return Way.VALUE, trail
-        if not _hands_through(link):
-            break
-        top -= 2
-    start = statement_index(trail)
-    order = earlier(trail, start)
-    obstacle = movable(order, names, plan.moved)
-    statement = trail[start]
-    heads = isinstance(statement, cst.Expr | cst.Assign | cst.AnnAssign | cst.Return) and not order.expressions
-    if heads and not obstacle and _is_head(trail, start):
-        return Way.STATEMENT_BEFORE, trail
-    if isinstance(target, cst.Name) and not waiting_alias(order, names):
-        refusal = no_walrus(trail, target.value)
-        if not refusal:
-            return Way.WALRUS, trail
-        obstacle = obstacle or ""
-        if obstacle:
-            raise CannotRewrite(binding.span, f"{binding.target} cannot be bound here: {refusal}, and {obstacle}")
-    if obstacle:
-        raise CannotRewrite(binding.span, f"{binding.target} cannot be bound before this statement: {obstacle}")
-    return Way.STATEMENT_BEFORE, trail
-
-
-def _way_at(trail: Trail, top: int, binding: Binding, names: set[str]) -> Way | None:
-    parent = trail[top - 1]
-    if isinstance(parent, cst.Expr):
-        return Way.STATEMENT
-    if isinstance(parent, cst.Assign) and parent.value is trail[top]:
-        code = cst.Module([]).code_for_node
-        for target in parent.targets:
-            if same(code(target.target), binding.target or ""):
-                return Way.VALUE
-            if mentions(target.target, names):
-                break
-        return Way.ASSIGNMENT
-    return None
-
-
-def _next_link(trail: Trail, top: int) -> cst.Call | None:
-    """The call whose receiver is the call at ``top``, None where a chain ends."""
-    if top < 2:
-        return None
-    attribute, call = trail[top - 1], trail[top - 2]
-    if isinstance(attribute, cst.Attribute) and isinstance(call, cst.Call):
-        return call if attribute.value is trail[top] and call.func is attribute else None
-    return None
-
-
-def _hands_through(link: cst.Call) -> bool:
-    """Whether a link is in place by its name and so returns the object that it was called on."""
-    return isinstance(link.func, cst.Attribute) and link.func.attr.value.endswith("_")
-
-
-def _binds_same(plan: Plan, link: cst.Call, binding: Binding) -> bool:
-    return any(
-        isinstance(step, OutOfPlaceCall) and step.target is not None and same(step.target, binding.target or "")
-        for step in plan.steps.get(link, ())
-    )
-
-
-def _reads(plan: Plan, trail: Trail, link: cst.Call, target: cst.BaseExpression, names: set[str]) -> bool:
-    """Whether a later link's arguments could see if the target has been bound yet."""
-    if any(mentions(arg, names) for arg in link.args):
-        return True
-    if all(pure(arg) for arg in link.args):
-        return False
-    return not isinstance(target, cst.Name) or shared(trail, target.value)
-
-
-def _is_head(trail: Trail, start: int) -> bool:
-    """Whether the statement's value begins with the call: nothing but attributes, calls and subscripts around it."""
-    return all(isinstance(node, cst.Attribute | cst.Call | cst.Subscript) for node in trail[start + 1 : -1])
-
-
 def _value(plan: Plan, trail: Trail, binding: Binding, build: Build) -> None:
     parent, node = trail[-2], trail[-1]
 
@@ -176,28 +77,29 @@ def _value(plan: Plan, trail: Trail, binding: Binding, build: Build) -> None:
 
 def _walrus(plan: Plan, trail: Trail, binding: Binding, build: Build, target: cst.BaseExpression) -> None:
     parent = trail[-2]
+    positional = isinstance(parent, cst.Arg) and parent.keyword is None and not parent.star
 
     def change(updated: cst.Call) -> cst.CSTNode:
-        value = build(updated)
-        value = value if not isinstance(value, cst.NamedExpr | cst.Tuple) or value.lpar else parenthesized(value)
-        walrus = cst.NamedExpr(target=target, value=value)
-        bare = isinstance(parent, cst.Arg) and parent.keyword is None and not parent.star
-        if not bare and not isinstance(parent, cst.If | cst.While):
-            return guarded(plan, trail, binding.span, parenthesized(walrus))
-        return guarded(plan, trail, binding.span, walrus)
+        value = build(updated.with_changes(lpar=(), rpar=()))
+        if isinstance(value, cst.NamedExpr) and not value.lpar:
+            value = parenthesized(value)
+        # The call's own parentheses go around the walrus, where the statement may need them as separators.
+        walrus = cst.NamedExpr(target=target, value=value, lpar=updated.lpar, rpar=updated.rpar)
+        bare = walrus.lpar or positional or isinstance(parent, cst.If | cst.While)
+        return guarded(plan, trail, binding.span, walrus if bare else parenthesized(walrus))
 
     plan.change(trail, change)
 
 
 def _before(plan: Plan, trail: Trail, binding: Binding, build: Build) -> None:
-    parent, node = trail[-2], trail[-1]
     slot = plan.insert_before(trail, binding.span)
-    plan.moved.add(node)
+    plan.moved.add(trail[-1])
     text = binding.target or ""
 
     def change(updated: cst.Call) -> cst.CSTNode:
-        slot.statements.append(assignment(plan, text, build(updated)))
-        return fitted(parse(text), parent, node)
+        slot.statements.append(assignment(plan, text, build(updated.with_changes(lpar=(), rpar=()))))
+        left = parse(text).with_changes(lpar=updated.lpar, rpar=updated.rpar)
+        return guarded(plan, trail, binding.span, left)
 
     plan.change(trail, change)
 
@@ -214,12 +116,7 @@ def _assign(plan: Plan, binding: Binding, statement: cst.Expr) -> cst.Assign:
 
 def _joined(binding: Binding, statement: cst.Assign) -> cst.Assign:
     # First, so that the other targets are evaluated when the new tensor is bound, as they saw the written one.
-    first = statement.targets[0]
-    target = first.with_changes(
-        target=parse_targets(binding.target or ""),
-        whitespace_before_equal=cst.SimpleWhitespace(" "),
-        whitespace_after_equal=cst.SimpleWhitespace(" "),
-    )
+    target = cst.AssignTarget(parse_targets(binding.target or ""))
     return statement.with_changes(targets=[target, *statement.targets])
 
 

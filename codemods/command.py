@@ -44,17 +44,18 @@ class StepCommand(CodemodCommand):
 
     def transform_module_impl(self, tree: cst.Module) -> cst.Module:
         """Carry out the step; a construct that is missing, ambiguous or not rewritable fails with the reason."""
-        from codemods.rewriting import rewrite_module
+        from codemods.rewriting import rewrite_tree
 
         column = None if self.column is None else self.column - 1
-        found = Tree(tree).starting_at(self.line, column, type(self).accepts)
+        places = Tree(tree)
+        found = places.starting_at(self.line, column, type(self).accepts)
         if not found:
             raise ValueError(f"no {self.what} begins at line {self.line}")
         if len(found) > 1 and column is None:
             columns = ", ".join(str(start) for start in sorted({span.column + 1 for span in found}))
             raise ValueError(f"several begin at line {self.line}: choose one with --column (one of {columns})")
         # Of a chain of calls that begin together, the first link is the innermost and ends first.
-        return rewrite_module(tree, [self.step(found[0])])
+        return rewrite_tree(places, [self.step(found[0])])
 
     def text(self, name: str) -> str:
         """An option given as text, "" where it was not given."""

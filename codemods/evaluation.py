@@ -35,6 +35,9 @@ def earlier(trail: Trail, start: int) -> Earlier:
         if isinstance(parent, cst.If) and index > 0 and isinstance(trail[index - 1], cst.If):
             blocked = blocked or "an elif test is evaluated only when the tests before it fail"
         step = _ahead(parent, child)
+        if isinstance(parent, cst.Lambda):
+            # What the statement evaluated is over by the time the lambda runs.
+            found.clear()
         found.extend(step.expressions)
         blocked = blocked or step.blocked
     return Earlier(tuple(found), blocked)
@@ -56,11 +59,6 @@ def movable(order: Earlier, names: set[str], moved: Set[cst.CSTNode] = frozenset
         if mentions(expression, names):
             return "its old value is used before it in the same statement"
     return ""
-
-
-def waiting_alias(order: Earlier, names: set[str]) -> bool:
-    """Whether the old tensor itself waits on the evaluation stack, where a write would have been seen through it."""
-    return any(direct(expression) and mentions(expression, names) for expression in order.expressions)
 
 
 def _before(items: Sequence[cst.CSTNode], child: cst.CSTNode) -> tuple[cst.CSTNode, ...]:

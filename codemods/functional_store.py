@@ -82,7 +82,7 @@ def _rewritten(
     if isinstance(statement, cst.AugAssign):
         _, value = combined(plan, statement, subscript, statement.value)
     if slot is not None:
-        name = plan.tree.fresh_name("value")
+        name = plan.fresh_name("value")
         slot.statements.append(assignment(plan, name, value))
         value = cst.Name(name)
     parts = {"x": subscript.value, "index": _index(subscript), "value": value}

@@ -5,6 +5,7 @@ Lines that were there keep every byte. New lines take the indentation and the li
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -12,6 +13,7 @@ from typing import cast
 import libcst as cst
 
 from codemods.plan import Plan, Slot
+from codemods.syntax import walk
 
 Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
@@ -75,6 +77,10 @@ def _smalls(
 
 def _split_line(old: cst.SimpleStatementLine, new: cst.SimpleStatementLine, plan: Plan) -> list[_Piece]:
     smalls = _smalls(old.body, new.body, plan)
+    lost = _lost_comments(old.body, [statement for statement, _ in smalls])
+    if lost:
+        lines = [cst.EmptyLine(comment=comment, newline=new.trailing_whitespace.newline) for comment in lost]
+        new = new.with_changes(leading_lines=[*new.leading_lines, *lines])
     if len(smalls) == len(old.body) and all(wrap == smalls[0][1] for _, wrap in smalls):
         return [_Piece(new, smalls[0][1])]
     own_lines = len(old.body) == 1 and isinstance(old.body[0].semicolon, cst.MaybeSentinel)
@@ -92,6 +98,22 @@ def _split_line(old: cst.SimpleStatementLine, new: cst.SimpleStatementLine, plan
         )
         pieces.append(_Piece(line, wrap))
     return pieces
+
+
+def _lost_comments(old: Sequence[cst.CSTNode], new: Sequence[cst.CSTNode]) -> list[cst.Comment]:
+    """The comments inside the old statements that the new ones have no place for."""
+    kept = Counter(comment.value for node in new for comment in _comments(node))
+    lost = []
+    for comment in (comment for node in old for comment in _comments(node)):
+        if kept[comment.value]:
+            kept[comment.value] -= 1
+        else:
+            lost.append(comment)
+    return lost
+
+
+def _comments(node: cst.CSTNode) -> list[cst.Comment]:
+    return [part for part in walk(node) if isinstance(part, cst.Comment)]
 
 
 def _runs(
@@ -171,6 +193,13 @@ def _suite(old: cst.SimpleStatementSuite, new: cst.SimpleStatementSuite, plan: P
     if wanted:
         position = 1 if _is_docstring(smalls[0][0]) else 0
         smalls[position:position] = [(statement, None) for statement in _declarations(wanted)]
+    lost = _lost_comments(old.body, [statement for statement, _ in smalls])
+    if lost:
+        there = [] if new.trailing_whitespace.comment is None else [new.trailing_whitespace.comment]
+        remark = cst.Comment("  ".join(comment.value for comment in (*there, *lost)))
+        space = new.trailing_whitespace.whitespace if there else cst.SimpleWhitespace("  ")
+        trailing = new.trailing_whitespace.with_changes(comment=remark, whitespace=space)
+        new = new.with_changes(trailing_whitespace=trailing)
     if all(wrap is None for _, wrap in smalls):
         return new.with_changes(body=[statement for statement, _ in smalls])
     runs = _runs(smalls, False)

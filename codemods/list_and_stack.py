@@ -50,7 +50,7 @@ def plan_step(plan: Plan, trail: Trail, step: ListAndStack) -> None:
     _check_once(loop, stores, step)
     _check_uses(trail, creation, stores, step)
     torch = known_torch(plan, step.torch, step.span)
-    rows = plan.tree.fresh_name(f"{step.buffer}_rows")
+    rows = plan.fresh_name(f"{step.buffer}_rows")
     plan.change(creation, lambda updated: _assign(rows, cst.List([]), updated.semicolon))
     for store in stores:
         plan.change(store, lambda updated: _append(rows, updated))

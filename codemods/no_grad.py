@@ -21,7 +21,7 @@ def plan_step(plan: Plan, trail: Trail, step: NoGrad) -> None:
     """Plan the block around one statement."""
     if is_elif(trail, len(trail) - 1):
         raise CannotRewrite(step.span, "an elif cannot be put into a block of its own")
-    if any(node in plan.steps and any(isinstance(other, NoGrad) for other in plan.steps[node]) for node in trail[:-1]):
+    if any(isinstance(other, NoGrad) for node in trail[:-1] for other in plan.steps_at(node)):
         return
     if _suspends(trail[-1]):
         # The mode belongs to the thread: whoever runs in between would run without gradients.

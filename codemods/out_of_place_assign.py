@@ -52,7 +52,7 @@ def plan_step(plan: Plan, trail: Trail, step: OutOfPlaceAssign) -> None:
     def change(updated: cst.AugAssign) -> cst.Assign:
         target: cst.BaseExpression = updated.target
         if slot is not None:
-            slot.statements, target = settled(plan.tree, updated.target)
+            slot.statements, target = settled(plan, updated.target)
         value: cst.BaseExpression
         equal, value = combined(plan, updated, target, updated.value)
         if step.cast:

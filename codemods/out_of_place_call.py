@@ -14,7 +14,7 @@ from codemods.plan import Plan
 from codemods.scopes import no_walrus
 from codemods.steps import CannotRewrite, OutOfPlaceCall, Span
 from codemods.syntax import call_method, parenthesized, parse, pure, receiver, same
-from codemods.templates import fill, placeholders, renamed_method
+from codemods.templates import fill, placeholders, renamed_function, renamed_method
 from codemods.temporaries import settled
 
 STEP = OutOfPlaceCall
@@ -39,7 +39,7 @@ def plan_step(plan: Plan, trail: Trail, step: OutOfPlaceCall) -> None:
         return
     name = ""
     if not pure(obj) and (order.count("x") > 1 or (step.cast and target is None)):
-        name = plan.tree.fresh_name("value")
+        name = plan.fresh_name("value")
         refusal = no_walrus(trail, name)
         if refusal:
             raise CannotRewrite(step.span, f"the receiver would be evaluated twice, and {refusal}")
@@ -89,10 +89,13 @@ def _rewritten(updated: cst.Call, step: OutOfPlaceCall, position: int | None, na
     obj, args = _parts(updated, position, step.span)
     again: cst.BaseExpression = cst.Name(name) if name else obj
     method = renamed_method(step.template)
+    function = renamed_function(step.template, len(args))
     value: cst.BaseExpression
     if method is not None and position is None and isinstance(updated.func, cst.Attribute):
         first = _named(name, obj) if name else obj
         value = updated.with_changes(func=updated.func.with_changes(attr=cst.Name(method), value=first))
+    elif position == 0 and function is not None and not name:
+        value = updated.with_changes(func=function)
     else:
         try:
             value = fill(step.template, {"x": again}, args)
@@ -140,7 +143,7 @@ def _settle_receiver(plan: Plan, trail: Trail, step: OutOfPlaceCall, position: i
         call = statement.value
         assert isinstance(call, cst.Call)
         obj, _ = _parts(call, position, step.span)
-        slot.statements, target = settled(plan.tree, obj)
+        slot.statements, target = settled(plan, obj)
         value = _rewritten(_with_receiver(call, position, target), step, position, "")
         assert isinstance(target, cst.Attribute | cst.Subscript | cst.Name)
         return cst.Assign([cst.AssignTarget(target.deep_clone())], value, semicolon=statement.semicolon)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -45,7 +46,6 @@ class Tree:
         self.module = module
         wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
         self._ranges: Mapping[cst.CSTNode, CodeRange] = wrapper.resolve(PositionProvider)
-        self._words: set[str] | None = None
 
     def code(self, node: cst.CSTNode) -> str:
         """The text of a node, without the indentation of the block that it stands in."""
@@ -71,16 +71,10 @@ class Tree:
         place = self._ranges[node]
         return Span(place.start.line, place.start.column, place.end.line, place.end.column)
 
-    def fresh_name(self, wish: str) -> str:
-        """``wish``, or ``wish`` with a number where the file already uses that word anywhere; never the same twice."""
-        if self._words is None:
-            # Identifiers are compared after NFKC by Python, so a look-alike spelling counts as the same name.
-            self._words = set(WORD.findall(unicodedata.normalize("NFKC", self.module.code)))
-        name, number = wish, 2
-        while name in self._words:
-            name, number = f"{wish}_{number}", number + 1
-        self._words.add(name)
-        return name
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the file, comments and strings included, as Python compares names (NFKC)."""
+        return frozenset(WORD.findall(unicodedata.normalize("NFKC", self.module.code)))
 
     def _search(self, trail: Trail, ends: tuple[tuple[int, int], tuple[int, int]], accepts: Accepts) -> Trail | None:
         for child in trail[-1].children:

@@ -13,7 +13,7 @@ import libcst as cst
 
 from codemods.places import Trail, Tree, scope_index, statement_index
 from codemods.scopes import declared, unbound
-from codemods.steps import CannotRewrite, Span, Step
+from codemods.steps import CannotRewrite, DropFlag, OutArgument, OutOfPlaceCall, Span, Step
 from codemods.syntax import normal
 
 # A node's own type comes in and a node that may take its place goes out; LibCST's types cannot say so.
@@ -32,7 +32,8 @@ class Plan:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.steps: dict[cst.CSTNode, list[Step]] = {}
+        self.located: list[tuple[Step, Trail]] = []
+        self._steps: dict[cst.CSTNode, list[Step]] = {}
         self.changes: dict[cst.CSTNode, list[Change]] = {}
         self.before: dict[cst.CSTNode, list[Slot]] = {}
         self.after: dict[cst.CSTNode, list[Slot]] = {}
@@ -41,6 +42,24 @@ class Plan:
         self.imports: list[str] = []
         self.moved: set[cst.CSTNode] = set()
         self.touched: set[cst.CSTNode] = set()
+        self._taken: set[str] = set()
+
+    def locate(self, step: Step, trail: Trail) -> None:
+        """Note where a step's construct is; all steps are located before the first is planned."""
+        self.located.append((step, trail))
+        self._steps.setdefault(trail[-1], []).append(step)
+
+    def steps_at(self, node: cst.CSTNode) -> list[Step]:
+        """All steps whose construct is this node."""
+        return self._steps.get(node, [])
+
+    def targets(self, node: cst.CSTNode) -> list[str]:
+        """What the steps at a node bind to its value."""
+        return [target for step in self.steps_at(node) for target in _targets(step)]
+
+    def bindings_in(self, statement: cst.CSTNode) -> list[tuple[Trail, str]]:
+        """The expressions of a statement whose values get bound, each with its target."""
+        return [(trail, target) for step, trail in self.located if statement in trail for target in _targets(step)]
 
     def change(self, trail: Trail, change: Change) -> None:
         """Apply ``change`` to the trail's last node once everything below it has been changed."""
@@ -94,12 +113,26 @@ class Plan:
         if reason:
             raise CannotRewrite(span, reason)
 
+    def fresh_name(self, wish: str) -> str:
+        """``wish``, or ``wish`` with a number where the file already uses that word anywhere; never the same twice."""
+        name, number = wish, 2
+        while name in self.tree.words or name in self._taken:
+            name, number = f"{wish}_{number}", number + 1
+        self._taken.add(name)
+        return name
+
     def import_torch(self) -> str:
         """The name by which torch is known once the import has been added."""
         if "torch" not in self.imports:
             self.imports.append("torch")
             self.touched.add(self.tree.module)
         return "torch"
+
+
+def _targets(step: Step) -> list[str]:
+    target = getattr(step, "target", None)
+    binds = isinstance(step, OutOfPlaceCall | OutArgument | DropFlag) and not getattr(step, "copy", False)
+    return [target] if binds and isinstance(target, str) else []
 
 
 def is_elif(trail: Trail, index: int) -> bool:

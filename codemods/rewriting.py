@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 import symtable
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 
 import libcst as cst
 
@@ -25,6 +22,7 @@ from codemods import (
     scalar_first,
 )
 from codemods.layout import lay_out
+from codemods.lossless import carried_over, shifted
 from codemods.places import SUITES, Trail, Tree
 from codemods.plan import Plan
 from codemods.steps import CannotRewrite, Span, Step
@@ -44,41 +42,73 @@ FORMS = (
     list_and_stack,
     no_grad,
 )
-LINE = re.compile(r".*?(?:\r\n|\r|\n|\Z)", re.DOTALL)
+# Forms of which one construct takes only one: each turns it into something else.
+_EXCLUSIVE = (out_of_place_call, replace_expression, functional_store, out_of_place_assign, list_and_stack)
 
 
-def rewrite(source: str, steps: Sequence[Step]) -> str:
-    """The source with all steps carried out; raises ``CannotRewrite``, and then none is."""
-    if not steps:
-        return source
-    try:
-        module = cst.parse_module(source)
-    except cst.ParserSyntaxError as error:
-        raise CannotRewrite(steps[0].span, f"the file does not parse: {error.message}") from error
-    written = module.code
-    if written == source:
-        return _checked(source, rewrite_module(module, steps).code, steps)
-    # LibCST drops form feeds at the start of a line and one lone carriage return at the end of a file.
-    steps = [_shifted(step, source, written) for step in steps]
-    return _checked(source, _carried_over(source, written, rewrite_module(module, steps).code), steps)
+class Rewriter:
+    """One source file, parsed once, to which different sets of steps can be applied one after another."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        try:
+            module = cst.parse_module(source)
+        except cst.ParserSyntaxError as error:
+            place = Span(error.raw_line, error.raw_column, error.raw_line, error.raw_column)
+            raise CannotRewrite(place, f"the file does not parse: {error.message}") from error
+        self.tree = Tree(module)
+        self.written = module.code
+
+    def apply(self, steps: Sequence[Step]) -> str:
+        """The source with all steps carried out; raises ``CannotRewrite``, and then none is."""
+        if not steps:
+            return self.source
+        lossless = self.written == self.source
+        located = steps if lossless else [shifted(step, self.source, self.written) for step in steps]
+        try:
+            result = rewrite_tree(self.tree, located).code
+        except cst.CSTValidationError as error:
+            raise CannotRewrite(
+                steps[0].span, f"the layout leaves no room for what would be written: {error}"
+            ) from error
+        except RecursionError as error:
+            raise CannotRewrite(steps[0].span, "the expressions of this file are nested too deeply") from error
+        if not lossless:
+            result = carried_over(self.source, self.written, result, steps[0].span)
+        problem = _problem(result)
+        if problem and not _problem(self.source):
+            raise CannotRewrite(steps[0].span, f"the rewritten file would not compile: {problem}")
+        return result
 
 
-def rewrite_module(module: cst.Module, steps: Sequence[Step]) -> cst.Module:
-    """The module with all steps carried out; raises ``CannotRewrite``. The tree must have no node twice."""
-    tree = Tree(module)
+def rewrite_tree(tree: Tree, steps: Sequence[Step]) -> cst.Module:
+    """The module with all steps carried out; raises ``CannotRewrite``."""
     plan = Plan(tree)
-    located: list[tuple[int, Step, Trail]] = []
+    ranked: list[tuple[int, Step, Trail]] = []
     for step in dict.fromkeys(steps):
         rank, form = next((rank, form) for rank, form in enumerate(FORMS) if isinstance(step, form.STEP))
         trail = tree.find(step.span, form.ACCEPTS, form.WHAT)
-        plan.steps.setdefault(trail[-1], []).append(step)
-        located.append((rank, step, trail))
-    located.sort(key=lambda item: (item[0], item[1].span))
-    for rank, step, trail in located:
+        plan.locate(step, trail)
+        ranked.append((rank, step, trail))
+    ranked.sort(key=lambda item: (item[0], item[1].span))
+    _check_conflicts(ranked)
+    for rank, step, trail in ranked:
         FORMS[rank].plan_step(plan, trail, step)
-    changed = module.visit(_Apply(plan))
+    changed = tree.module.visit(_Apply(plan))
     assert isinstance(changed, cst.Module)
     return changed
+
+
+def _check_conflicts(ranked: Sequence[tuple[int, Step, Trail]]) -> None:
+    """No construct is turned into two things, and none that disappears holds another step."""
+    taken: dict[cst.CSTNode, Step] = {}
+    for rank, step, trail in ranked:
+        if FORMS[rank] in _EXCLUSIVE and not isinstance(step, list_and_stack.STEP):
+            if trail[-1] in taken:
+                raise CannotRewrite(step.span, "two steps would turn this construct into different things")
+            taken[trail[-1]] = step
+        if FORMS[rank] is replace_expression and any(trail[-1] in other[:-1] for _, _, other in ranked):
+            raise CannotRewrite(step.span, "another step rewrites a part of the expression that is replaced")
 
 
 class _Apply(cst.CSTTransformer):
@@ -101,15 +131,8 @@ class _Apply(cst.CSTTransformer):
         return updated_node
 
 
-def _checked(source: str, result: str, steps: Sequence[Step]) -> str:
-    """The result, if it compiles as far as the symbol table whenever the source does; raises ``CannotRewrite``."""
-    problem = _problem(result)
-    if problem and not _problem(source):
-        raise CannotRewrite(steps[0].span, f"the rewritten file would not compile: {problem}")
-    return result
-
-
 def _problem(source: str) -> str:
+    """Why a source does not compile as far as its symbol table, "" where it does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -117,32 +140,3 @@ def _problem(source: str) -> str:
         except (SyntaxError, ValueError) as error:
             return str(error)
     return ""
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in LINE.findall(text) if line]
-
-
-def _shifted(step: Step, source: str, written: str) -> Step:
-    """The step with its columns counted in LibCST's own text, in which form feeds at the start of a line are gone."""
-    old, new = _lines(source), _lines(written)
-
-    def column(line: int, column: int) -> int:
-        lost = old[line - 1].count("\f", 0, column) - new[line - 1].count("\f", 0, column) if line <= len(new) else 0
-        return column - max(lost, 0)
-
-    span = step.span
-    moved = Span(span.line, column(span.line, span.column), span.end_line, column(span.end_line, span.end_column))
-    return replace(step, span=moved)
-
-
-def _carried_over(source: str, written: str, result: str) -> str:
-    """The lines that changed between ``written`` and ``result``, taken over into ``source``."""
-    ours, before, after = _lines(source), _lines(written), _lines(result)
-    out: list[str] = []
-    for kind, start, end, new_start, new_end in difflib.SequenceMatcher(
-        None, before, after, autojunk=False
-    ).get_opcodes():
-        out.extend(ours[start:end] if kind == "equal" else after[new_start:new_end])
-    out.extend(ours[len(before) :])
-    return "".join(out)

@@ -31,8 +31,11 @@ class _Fill(cst.CSTTransformer):
         parent = self.parents[-1] if self.parents else None
         if isinstance(original_node, cst.Arg) and _marked(original_node.value) == "args" and self.args is not None:
             return cst.FlattenSentinel(self.args) if self.args else cst.RemoveFromParent()
-        if isinstance(updated_node, cst.Call):
-            return updated_node.with_changes(args=joined(updated_node.args))
+        if isinstance(updated_node, cst.Call) and isinstance(original_node, cst.Call):
+            args = joined(updated_node.args)
+            if args and len(args) < len(original_node.args):
+                args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            return updated_node.with_changes(args=args)
         name = _marked(original_node)
         if name is None:
             return updated_node
@@ -87,6 +90,18 @@ def renamed_method(template: str) -> str | None:
         if name.isidentifier():
             return name
     return None
+
+
+def renamed_function(template: str, others: int) -> cst.BaseExpression | None:
+    """The function where the template is ``function({x}, {args})``, the other case in which a call keeps its layout.
+
+    ``others`` is the number of arguments besides the receiver: ``function({x})`` fits only where there is none.
+    """
+    if template.count("{") != 1 + template.count("{args}") or not template.endswith(("({x}, {args})", "({x})")):
+        return None
+    if template.endswith("({x})") and others:
+        return None
+    return cst.parse_expression(template[: template.rindex("({x}")])
 
 
 def placeholders(template: str) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import libcst as cst
 
-from codemods.places import Tree
+from codemods.plan import Plan
 from codemods.syntax import alone, pure
 
 
 def settled(
-    tree: Tree, target: cst.BaseAssignTargetExpression | cst.BaseExpression
+    plan: Plan, target: cst.BaseAssignTargetExpression | cst.BaseExpression
 ) -> tuple[list[cst.BaseSmallStatement], cst.BaseExpression]:
     """Assignments to fresh names, and the target over these names, so that it can be evaluated twice.
 
@@ -19,8 +19,8 @@ def settled(
     statements: list[cst.BaseSmallStatement] = []
 
     def keep(node: cst.BaseExpression, wish: str) -> cst.BaseExpression:
-        name = tree.fresh_name(wish)
-        statements.append(cst.Assign([cst.AssignTarget(cst.Name(name))], alone(node, tree.code(node))))
+        name = plan.fresh_name(wish)
+        statements.append(cst.Assign([cst.AssignTarget(cst.Name(name))], alone(node, plan.tree.code(node))))
         return cst.Name(name)
 
     if pure(target):
