@@ -15,7 +15,7 @@ from codemods.places import Trail, statement_index
 from codemods.plan import Plan
 from codemods.scopes import no_walrus, shared
 from codemods.steps import CannotRewrite, Span
-from codemods.syntax import direct, mentions, pure, roots, same
+from codemods.syntax import direct, mentions, parse, pure, roots, same
 
 
 class Way(enum.Enum):
@@ -87,12 +87,12 @@ def _way_at(plan: Plan, trail: Trail, top: int, text: str, names: set[str]) -> W
                 break
         return Way.ASSIGNMENT
     if isinstance(parent, cst.Element) and top >= 3:
-        return _way_in_tuple(trail[top - 3], trail[top - 2], parent, is_target, names)
+        return _way_in_tuple(plan, trail[top - 3], trail[top - 2], parent, text)
     return None
 
 
 def _way_in_tuple(
-    statement: cst.CSTNode, value: cst.CSTNode, element: cst.Element, is_target: object, names: set[str]
+    plan: Plan, statement: cst.CSTNode, value: cst.CSTNode, element: cst.Element, text: str
 ) -> Way | None:
     """``VALUE`` in ``x, y = x.add_(1), y`` where nothing between the call and the binding of ``x`` reads it."""
     if not isinstance(statement, cst.Assign) or statement.value is not value or len(statement.targets) != 1:
@@ -100,19 +100,20 @@ def _way_in_tuple(
     target = statement.targets[0].target
     if not isinstance(target, cst.Tuple | cst.List) or not isinstance(value, cst.Tuple | cst.List):
         return None
-    if len(target.elements) != len(value.elements):
-        return None
-    if any(isinstance(one, cst.StarredElement) for one in (*target.elements, *value.elements)):
-        return None
+    starred = any(isinstance(one, cst.StarredElement) for one in (*target.elements, *value.elements))
     place = list(value.elements).index(element)
-    assert callable(is_target)
-    if not is_target(target.elements[place].value):
+    if starred or len(target.elements) != len(value.elements):
         return None
+    if not same(plan.tree.code(target.elements[place].value), text):
+        return None
+    # Other calls of the tuple are made out of place as well, so that only their arguments could have effects.
+    calls = {trail[-1] for trail, _ in plan.bindings_in(statement)}
     rest = [*value.elements[place + 1 :], *target.elements[:place]]
-    quiet = all(pure(one) and not mentions(one, names) for one in rest)
+    args = [arg for call in calls if isinstance(call, cst.Call) for arg in call.args]
+    quiet = all(pure(one, calls) for one in (*rest, *args))
     # An earlier element that is the target itself would hold the old tensor.
-    kept = any(mentions(one, names) for one in value.elements[:place])
-    return Way.VALUE if quiet and not kept else None
+    others = [*value.elements[:place], *rest]
+    return Way.VALUE if quiet and not any(mentions(one, roots(parse(text))) for one in others) else None
 
 
 def _next_link(trail: Trail, top: int) -> cst.Call | None:
