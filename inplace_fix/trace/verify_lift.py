@@ -8,6 +8,7 @@ under which the program computes what its out-of-place form would.
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ UNDIFFERENTIABLE_IN_PLACE = frozenset({"acosh_", "asinh_", "atanh_", "arccosh_",
 # What hands the memory of a tensor to code that torch does not see, and what makes a tensor of such memory.
 EXPORTS = frozenset({"numpy", "__array__", "__dlpack__"})
 IMPORTS = frozenset({"as_tensor", "asarray"})
+
+ATTRIBUTE_ACCESS = frozenset({"__get__", "__set__"})
 
 LEAF = "leaf Variable that requires grad is being used in an in-place operation"
 VIEW = "is a view and is being modified inplace"
@@ -38,8 +41,9 @@ class Lift(TorchFunctionMode):
 
     With ``enabled`` False it only reports memory that leaves or enters torch to ``expose``.
 
-    A leaf written under ``LeafWrites.CLONE`` becomes an inner node of the graph. The new leaf that feeds it carries the
-    old tensor as its attribute ``stands_for``, and its gradient is shown as ``.grad`` of the old tensor.
+    Under ``LeafWrites.CLONE`` each leaf becomes an inner node of the graph at its first use, since views taken before a
+    write have to see it. The new leaf that feeds it carries the old tensor as its attribute ``stands_for``, and its
+    gradient goes to ``.grad`` of the old tensor.
     """
 
     def __init__(self, expose: Callable[[torch.Tensor], None], *, enabled: bool, leaf: LeafWrites) -> None:
@@ -56,6 +60,11 @@ class Lift(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name in EXPORTS and args and isinstance(args[0], torch.Tensor):
             self._expose(args[0])
+        if self._enabled and self._leaf is LeafWrites.CLONE:
+            if name not in ATTRIBUTE_ACCESS:
+                _adopt_leaves((*args, *kwargs.values()))
+            elif func.__self__ is torch.Tensor.is_leaf and hasattr(args[0], "fed_by"):
+                return True  # an optimizer asks, and updates the old tensor as it would have
         if not self._enabled:
             result = func(*args, **kwargs)
         else:
@@ -76,30 +85,24 @@ class Lift(TorchFunctionMode):
         except RuntimeError as error:
             message = str(error)
             single = bool(args) and isinstance(args[0], torch.Tensor)
-            if LEAF in message and self._leaf is LeafWrites.UPDATE:
+            if LEAF in message:
                 self.count += 1
                 with torch.no_grad():
                     return func(*args, **kwargs)
-            if LEAF in message and single:
-                self.count += 1
-                return self._write_copied_leaf(func, args, kwargs)
             if (VIEW in message or VIEW_OF_NO_GRAD in message) and single:
                 self.count += 1
                 return _write_fresh_view(func, args, kwargs)
             raise
 
-    def _write_copied_leaf(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        receiver = args[0]
-        base = receiver if receiver.is_leaf and receiver.requires_grad else receiver._base
-        _move_into_graph(base)
-        if base is not receiver:
-            receiver = _view_like(base, receiver)
-        return self._call(func, "", (receiver, *args[1:]), dict(kwargs))
-
 
 def _wants_grad(values: Sequence[Any]) -> bool:
-    flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else (value,))]
-    return torch.is_grad_enabled() and any(isinstance(item, torch.Tensor) and item.requires_grad for item in flat)
+    return torch.is_grad_enabled() and any(
+        isinstance(item, torch.Tensor) and item.requires_grad for item in _flat(values)
+    )
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    return [item for value in values for item in (value if isinstance(value, (list, tuple)) else (value,))]
 
 
 def _store(result: Any, out: Any) -> Any:
@@ -122,17 +125,26 @@ def _single_views(result: Any, args: Sequence[Any]) -> Any:
     return type(result)(_view_like(whole, item) for item in result)
 
 
-def _move_into_graph(leaf: torch.Tensor) -> None:
-    """Turn a leaf into the copy of a new leaf with the same value, for everything that uses it from now on."""
-    source = leaf.detach().clone().requires_grad_()
-    source.stands_for = leaf  # type: ignore[attr-defined]
-    leaf.requires_grad_(False)
-    leaf.copy_(source)
+def _adopt_leaves(values: Sequence[Any]) -> None:
+    """Turn the leaves among some arguments into copies of new leaves with the same values."""
+    for leaf in _flat(values):
+        if torch.is_grad_enabled() and isinstance(leaf, torch.Tensor) and leaf.requires_grad and leaf.is_leaf:
+            source = leaf.detach().clone().requires_grad_()
+            source.stands_for = leaf  # type: ignore[attr-defined]
+            leaf.fed_by = source  # type: ignore[attr-defined]
+            source.register_post_accumulate_grad_hook(_hand_over)
+            leaf.requires_grad_(False)
+            leaf.copy_(source)
 
-    def show(new: torch.Tensor) -> None:
-        leaf.grad = new.grad
 
-    source.register_post_accumulate_grad_hook(show)
+def _hand_over(source: torch.Tensor) -> None:
+    leaf: torch.Tensor = source.stands_for  # type: ignore[attr-defined]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the old tensor is no leaf any more, which torch remarks upon
+        before = leaf.grad
+    gained = source.grad
+    if gained is not None:
+        leaf.grad, source.grad = gained if before is None else before + gained, None
 
 
 def _write_fresh_view(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

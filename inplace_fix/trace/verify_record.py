@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import hashlib
+import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -101,7 +102,8 @@ class Recorder:
             raise
         finally:
             for entry, leaf in leaves:
-                entry["grad"] = None if leaf.grad is None else self._keep(leaf.grad)
+                gradient = _gradient(leaf)
+                entry["grad"] = None if gradient is None else self._keep(gradient)
 
     def _grad(self, original: Callable[..., Any], outputs: Any, *args: Any, **kwargs: Any) -> Any:
         call, _ = self._begin("grad", outputs)
@@ -207,6 +209,14 @@ def _leaves(roots: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
         if isinstance(variable, torch.Tensor):
             yield variable
         waiting.extend(following for following, _ in reversed(node.next_functions) if following is not None)
+
+
+def _gradient(leaf: torch.Tensor) -> torch.Tensor | None:
+    """``.grad`` of a leaf, or of the tensor that it stands for under the oracle (no leaf then, hence the warning)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shown: torch.Tensor = getattr(leaf, "stands_for", leaf)
+        return shown.grad
 
 
 def _sequence(value: Any) -> Sequence[Any]:
