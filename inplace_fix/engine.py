@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from inplace_fix.analysis.entries import analyse
+from inplace_fix.analysis.project import Project
+from inplace_fix.catalog.reader import load
 from inplace_fix.nouns import Finding
+from inplace_fix.rules.base import Fault, rules
+from inplace_fix.source import SourceError, read_source
 
 POLICIES = ("unsafe", "strict", "all")
 
@@ -60,15 +65,112 @@ def check(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None
 
     ``texts`` overrides what is on disk (an editor's unsaved buffer, standard input).
     """
-    raise NotImplementedError
+    workspace = Workspace(paths, texts or {})
+    for path in paths:
+        yield workspace.check(path, options)
 
 
 def fix(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None = None) -> Iterator[FileResult]:
     """As ``check``, with the fixes that ``options`` allow carried out to a fixed point in ``new_text``; writes nothing.
 
-    ``findings`` are those of the text as it was; ``applied`` and ``left`` part them.
+    ``findings`` are those of the text as it was; ``applied`` and ``left`` part them. A fix may change several files:
+    all results are known before the first is yielded.
     """
-    raise NotImplementedError
+    original = Workspace(paths, texts or {})
+    results = {path: original.check(path, options) for path in paths}
+    applied: dict[Path, list[Finding]] = {path: [] for path in paths}
+    current = {path: result.text for path, result in results.items() if result.problem is None}
+    start = dict(current)
+    pending = {path: result.findings for path, result in results.items()}
+    for _ in range(MOST_ROUNDS):
+        from inplace_fix.repair.carry_out import Sources, round_of
+
+        findings = [finding for path in paths for finding in pending[path]]
+        changed, done = round_of(findings, Sources(current), options.unsafe)
+        changed = {path: text for path, text in changed.items() if text != current[path]}
+        if not changed:
+            break
+        for finding in done:
+            applied[finding.place.path].append(finding)
+        current.update(changed)
+        workspace = Workspace(paths, {**(texts or {}), **current})
+        pending = {path: workspace.check(path, options).findings if path in current else () for path in paths}
+    for path in paths:
+        result = results[path]
+        if result.problem is not None:
+            yield result
+            continue
+        new_text = current[path] if current[path] != start[path] else None
+        yield replace(result, new_text=new_text, applied=tuple(applied[path]), left=pending[path])
+
+
+MOST_ROUNDS = 12  # a fix that is still not done after this many rounds is left as it is
+
+
+class Workspace:
+    """Files under one analysis: each is read once, parsed once, and its findings planned with their edits."""
+
+    def __init__(self, paths: Sequence[Path], texts: Mapping[Path, str]) -> None:
+        self._given = dict(texts)
+        self._texts: dict[Path, str] = {}
+        self.project = Project(self.read)
+        self.project.know(paths)
+
+    def read(self, path: Path) -> str:
+        """The text of a file. Raises OSError, UnicodeError, SyntaxError (for a bad encoding cookie)."""
+        text = self._texts.get(path)
+        if text is None:
+            text = self._given.get(path)
+            if text is None:
+                text = read_source(path).text
+            self._texts[path] = text
+        return text
+
+    def check(self, path: Path, options: Options) -> FileResult:
+        """Analyse one file and plan the repair of what was found."""
+        try:
+            text = self.read(path)
+        except (OSError, UnicodeError, SyntaxError, SourceError) as error:
+            return FileResult(path, "", problem=Problem(path, str(error)))
+        try:
+            unit = self.project.add(path, text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = getattr(error, "lineno", None)
+            reason = error.msg if isinstance(error, SyntaxError) else str(error)
+            return FileResult(path, text, problem=Problem(path, f"cannot be parsed: {reason}", line))
+        facts = analyse(self.project, unit, load())
+        faults = [
+            fault
+            for rule in rules()
+            if POLICIES.index(rule.policy) <= POLICIES.index(options.policy) and asked(rule.code, options)
+            for fault in rule.check(facts)
+        ]
+        findings = self.plan(faults, text, path, options)
+        notes = tuple(f"{site.line}: not followed to the end ({reason})" for site, reason in facts.gave_up)
+        return FileResult(path, text, tuple(findings), notes=notes)
+
+    def plan(self, faults: Sequence[Fault], text: str, path: Path, options: Options) -> list[Finding]:
+        """The findings of one file, each with its fix or the reason why there is none; findings elsewhere are that file's."""
+        from inplace_fix.repair.carry_out import Sources, with_plan
+
+        sources = Sources({**self._texts, path: text})
+        findings: dict[tuple[object, ...], Finding] = {}
+        for fault in faults:
+            if fault.finding.place.path != path:
+                continue
+            if options.keep is not None and not options.keep(fault.finding, text):
+                continue
+            key = (fault.finding.place.span, fault.finding.code)
+            if key not in findings:
+                findings[key] = with_plan(fault, sources)
+        return sorted(findings.values(), key=lambda f: (f.place.span, f.code))
+
+
+def asked(code: str, options: Options) -> bool:
+    """Whether a rule is selected and not ignored; the longer prefix decides."""
+    chosen = max((len(p) for p in options.select if code.startswith(p)), default=0 if options.select else 1)
+    dropped = max((len(p) for p in options.ignore if code.startswith(p)), default=0)
+    return chosen > 0 and chosen > dropped
 
 
 def findings_of(results: Iterable[FileResult]) -> list[Finding]:

@@ -31,7 +31,9 @@ from inplace_fix.analysis.values import (
 )
 from inplace_fix.catalog.model import Op, Result
 
-METADATA = frozenset("shape dtype device layout ndim is_cuda itemsize nbytes requires_grad is_leaf grad_fn _version names".split())
+METADATA = frozenset(
+    "shape dtype device layout ndim is_cuda itemsize nbytes requires_grad is_leaf grad_fn _version names".split()
+)
 
 
 def get(m: Machine, owner: Value, name: str, node: ast.Attribute) -> Value:

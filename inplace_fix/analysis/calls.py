@@ -149,7 +149,7 @@ def tensor_method(m: Machine, owner: Value, function: Bound, arguments: Argument
         params = [p for p in op.params if p != "self"]
         if not as_tensor(m, first) and as_tensor(m, positional[1][0]) is not None and len(params) >= 2:
             keywords = {**arguments.keywords, op.scalar_first: positional[0]}
-            return method(m, owner, function.name, positional[1:], keywords, node, function.receiver)
+            return method(m, owner, function.name, positional[1:], keywords, node, function.receiver, scalar_first=True)
     return method(m, owner, function.name, positional, arguments.keywords, node, function.receiver)
 
 

@@ -36,7 +36,9 @@ def duplicate(value: Value, memo: dict[int, object]) -> Value:
     if isinstance(found, Value):
         return found
     if isinstance(value, Tensor):
-        storage = memo.setdefault(id(value.storage), Storage(value.storage.origin, value.storage.made, value.storage.label))
+        storage = memo.setdefault(
+            id(value.storage), Storage(value.storage.origin, value.storage.made, value.storage.label)
+        )
         assert isinstance(storage, Storage)
         result: Value = replace(value, storage=storage, maybe=(), node=None, base=None, view="", gradient=None)
         memo[id(value)] = result

@@ -30,7 +30,9 @@ def run(m: Machine, cls: Class, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(value, Unknown) and value.tensor is None and not value.number:
             requires = max(requires, Tri.MAYBE) if m.grad is not False else requires
     with m.grad_mode(False):
-        result = invoke(m, forward, Args([(context, None), *arguments.positional], arguments.keywords, arguments.open), node)
+        result = invoke(
+            m, forward, Args([(context, None), *arguments.positional], arguments.keywords, arguments.open), node
+        )
     saved = _saved(m, context, "saved_tensors")
     dirty = {id(t) for _, t, _ in _saved(m, context, "dirty")}
     recorded = None
@@ -75,15 +77,25 @@ def _saved(m: Machine, context: Instance, key: str) -> list[tuple[object, Tensor
     return found
 
 
-def _keep(
-    m: Machine, node: Node, saved: list[tuple[object, Tensor, int]], forward: Function, call: ast.AST
-) -> None:
+def _keep(m: Machine, node: Node, saved: list[tuple[object, Tensor, int]], forward: Function, call: ast.AST) -> None:
     """The tensors are packed when forward returns, so that edits after ``save_for_backward`` go unseen."""
     assert m.frame is not None
     for guard, tensor, noted in saved:
         condition = {**m.condition, **guard}  # type: ignore[dict-item]
         tick = m.now()
-        save = Save(tick, condition, node, tensor.storage, tensor, "saved_tensors", m.site(call), None, True, not tensor.maybe, m.frame)
+        save = Save(
+            tick,
+            condition,
+            node,
+            tensor.storage,
+            tensor,
+            "saved_tensors",
+            m.site(call),
+            None,
+            True,
+            not tensor.maybe,
+            m.frame,
+        )
         node.saves.append(save)
         tensor.storage.saves.append(save)
         for write in tensor.storage.writes:

@@ -6,7 +6,17 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from inplace_fix.analysis import arrays, autograd, copying, custom, dtypes, module_methods, modules, pybuiltins, transforms
+from inplace_fix.analysis import (
+    arrays,
+    autograd,
+    copying,
+    custom,
+    dtypes,
+    module_methods,
+    modules,
+    pybuiltins,
+    transforms,
+)
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Form, Node
 from inplace_fix.analysis.machine import Machine
@@ -81,7 +91,8 @@ def torch_call(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Va
     if name.startswith("torch.nn.init."):
         with m.grad_mode(False):
             return apply(m, Call(op, bind(op, positional, arguments.keywords), node, form, receiver))
-    result = apply(m, Call(op, bind(op, positional, arguments.keywords), node, form, receiver))
+    bound = bind(op, positional, arguments.keywords)
+    result = apply(m, Call(op, bound, node, form, receiver, sources=list(positional)))
     if arguments.get(99, "reduction") is not None:
         reduction = arguments.keywords["reduction"][0]
         if isinstance(result, Tensor) and isinstance(reduction, Const):
@@ -254,6 +265,8 @@ def fill_optimizer(m: Machine, optimizer: Optimizer, arguments: Arguments) -> No
     params = arguments.get(0, "params")
     if params is not None:
         optimizer.params = list({id(t): t for _, t in tensors_of(m, params)}.values())
+        for tensor in optimizer.params:
+            tensor.stepped = True
     fused = arguments.keywords.get("fused")
     optimizer.fused = fused is not None and isinstance(fused[0], Const) and fused[0].value is True
 
@@ -307,7 +320,10 @@ def _as_tensor(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _make_dual(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    primal, tangent = as_tensor(m, arguments.get(0, "tensor") or NONE), as_tensor(m, arguments.get(1, "tangent") or NONE)
+    primal, tangent = (
+        as_tensor(m, arguments.get(0, "tensor") or NONE),
+        as_tensor(m, arguments.get(1, "tangent") or NONE),
+    )
     if primal is None:
         return Unknown()
     maybe = (tangent.storage,) if tangent is not None else ()

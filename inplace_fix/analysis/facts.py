@@ -135,8 +135,8 @@ class Write:
     view: str = ""
     random: bool = False
     index_advanced: bool = False
-    repeated: bool = False  # same write seen again in a later round of a loop
-    holders: tuple[Cell, ...] = ()
+    scalar_given_first: bool = False  # spelt in the deprecated order, add_(alpha, x)
+    flag_position: int | None = None  # where the inplace flag stands among positional arguments
 
     @property
     def storage(self) -> Storage:

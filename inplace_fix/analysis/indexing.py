@@ -92,7 +92,9 @@ def _slot(
                 return read_cell(m, cells[number], node)
             if not exact:
                 # elements stand for many: the first and the last are themselves, the rest is any of them
-                return read_cell(m, cells[0 if number == 0 else -1 if number < 0 else min(number, len(cells) - 1)], node)
+                return read_cell(
+                    m, cells[0 if number == 0 else -1 if number < 0 else min(number, len(cells) - 1)], node
+                )
             return Unknown()
     return _any(m, cells, node)
 

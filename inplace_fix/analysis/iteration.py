@@ -87,9 +87,7 @@ def _rows(m: Machine, tensor: Tensor, node: ast.AST) -> list[Value]:
     return [result, result]
 
 
-def unpacked(
-    m: Machine, value: Value, count: int, star: int | None, node: ast.stmt | ast.expr
-) -> list[Value]:
+def unpacked(m: Machine, value: Value, count: int, star: int | None, node: ast.stmt | ast.expr) -> list[Value]:
     """A value as ``count`` parts, the one at ``star`` collecting what is left over."""
     if isinstance(value, Choice):
         each = [(guard, unpacked(m, part_, count, star, node)) for guard, part_ in value.options]

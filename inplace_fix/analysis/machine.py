@@ -165,7 +165,7 @@ class Machine:
             tensor = option.tensor if isinstance(option, Unknown) else option
             if isinstance(tensor, Tensor):
                 condition = {**self.condition, **guard} if guard else self.condition
-                read = Read(self.tick, condition, cell, self.site(node), self.frame, bound)
+                read = Read(self.now(), condition, cell, self.site(node), self.frame, bound)
                 for storage, _ in tensor.storages():
                     storage.reads.append(read)
 

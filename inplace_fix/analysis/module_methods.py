@@ -106,7 +106,9 @@ def _tensors(parameters: bool, buffers: bool, named_: bool) -> Method:
 
 def _opaque(owner: Owner) -> bool:
     """Whether a module may hold tensors that the analysis has not seen."""
-    return any(isinstance(c.latest(), Unknown) for _, part in modules.walk(owner) for _, c in modules.named_children(part))
+    return any(
+        isinstance(c.latest(), Unknown) for _, part in modules.walk(owner) for _, c in modules.named_children(part)
+    )
 
 
 def _modules(named_: bool) -> Method:

@@ -110,7 +110,9 @@ def initialise(m: Machine, module: Module, arguments: Arguments, node: ast.AST) 
         cell = module.tensors[name] = Cell("attribute", name)
         switch = given.get(name)
         absent = isinstance(switch, Const) and switch.value in (False, None) and name in given
-        absent = absent or any(_is(given.get(k), False) for k in ("affine", "elementwise_affine") if name in ("weight", "bias"))
+        absent = absent or any(
+            _is(given.get(k), False) for k in ("affine", "elementwise_affine") if name in ("weight", "bias")
+        )
         absent = absent or (_is(given.get("track_running_stats"), False) and name in facts.buffers)
         absent = absent or ("bias" in name and _is(given.get("bias"), False))
         cell.write(ALWAYS, NONE if absent else _own(m, name, name in facts.parameters, node), m.now())
@@ -184,7 +186,11 @@ def default_init(m: Machine, instance: Instance, arguments: Arguments, node: ast
         initialise(m, instance.module, arguments, node)
         return
     if isinstance(instance.cls, Class):
-        fields = [s.target.id for s in instance.cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+        fields = [
+            s.target.id
+            for s in instance.cls.node.body
+            if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
+        ]
         given = dict(zip(fields, (value for value, _ in arguments.positional), strict=False))
         given.update({name: value for name, (value, _) in arguments.keywords.items()})
         for name, value in given.items():
@@ -276,7 +282,7 @@ def builtin(m: Machine, module: Module, arguments: Arguments, node: ast.AST) -> 
     result = apply(
         m,
         Call(op, bound, node, Form.MODULE if facts.inplace is not None else Form.IMPLICIT, None, module.flag_set if op.flag else None,
-             module.made, module=True, own={k: v for k, v in own.items() if k not in bound}),
+             module.made, module=True, flag_position=facts.inplace, own={k: v for k, v in own.items() if k not in bound}),
     )  # fmt: skip
     if op.silent and not _is(module.constants.get("track_running_stats"), False):
         pass
@@ -335,7 +341,13 @@ def tensors(owner: Value, parameters: bool, buffers: bool) -> list[tuple[str, Te
     found: dict[int, tuple[str, Tensor]] = {}
     for prefix, part in walk(owner):
         for name, tensor in own_tensors(part):
-            if tensor.parameter if parameters and not buffers else not tensor.parameter if buffers and not parameters else True:
+            if (
+                tensor.parameter
+                if parameters and not buffers
+                else not tensor.parameter
+                if buffers and not parameters
+                else True
+            ):
                 found.setdefault(id(tensor), (f"{prefix}.{name}" if prefix else name, tensor))
     return list(found.values())
 

@@ -125,7 +125,9 @@ def _dict(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
             for cell in value.cells:
                 pair = cell.latest()
                 if isinstance(pair, ListValue) and len(pair.cells) == 2:
-                    indexing.set_item(m, result, pair.cells[0].latest() or Unknown(), pair.cells[1].latest() or Unknown())
+                    indexing.set_item(
+                        m, result, pair.cells[0].latest() or Unknown(), pair.cells[1].latest() or Unknown()
+                    )
         elif isinstance(value, DictValue):
             indexing.update(m, result, value)
     for name, (value, _) in arguments.keywords.items():
@@ -171,7 +173,11 @@ def _isinstance(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if isinstance(kind, Extern) and isinstance(value, Instance) and not isinstance(value.cls, Extern):
         from inplace_fix.analysis.modules import outer_bases
 
-        return Const(kind.name in outer_bases(value.cls)) if kind.name.startswith("torch.nn.") and kind.name != "torch.nn.Module" else Unknown(number=True)
+        return (
+            Const(kind.name in outer_bases(value.cls))
+            if kind.name.startswith("torch.nn.") and kind.name != "torch.nn.Module"
+            else Unknown(number=True)
+        )
     if isinstance(kind, Class) and isinstance(value, Instance):
         return Const(True) if value.cls is kind else Unknown(number=True)
     if isinstance(kind, (Class, Extern)) and isinstance(value, Const) and value.value is None:
@@ -256,7 +262,11 @@ def library(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value
 
     short = name.rsplit(".", 1)[-1]
     if short in ("OrderedDict", "defaultdict", "Counter"):
-        return _dict(m, Args([p for p in arguments.positional if isinstance(p[0], (ListValue, DictValue))], arguments.keywords), node)
+        return _dict(
+            m,
+            Args([p for p in arguments.positional if isinstance(p[0], (ListValue, DictValue))], arguments.keywords),
+            node,
+        )
     if short in ("deque", "chain"):
         if short == "chain":
             found: list[Value] = []

@@ -55,6 +55,9 @@ class Call:
     made: object = None
     module: bool = False
     own: dict[str, Value] = field(default_factory=dict)
+    scalar_first: bool = False
+    flag_position: int | None = None
+    sources: list[Operand] = field(default_factory=list)
 
 
 def as_tensor(m: Machine, value: Value) -> Tensor | None:
@@ -149,6 +152,7 @@ def method(
     keywords: dict[str, Operand],
     node: ast.AST,
     receiver: ast.expr | None = None,
+    scalar_first: bool = False,
 ) -> Value:
     """Call a method of a tensor (or of something that this very call shows to be one)."""
     op = m.catalog.method(name)
@@ -163,7 +167,8 @@ def method(
         return Unknown()
     form = Form.METHOD
     bound = bind(op, [(owner, receiver), *positional], keywords)
-    return apply(m, Call(op, bound, node, form, receiver))
+    call = Call(op, bound, node, form, receiver, scalar_first=scalar_first, sources=[(owner, receiver), *positional])
+    return apply(m, call)
 
 
 def bind(op: Op, positional: list[Operand], keywords: dict[str, Operand]) -> dict[str, Operand]:
@@ -280,9 +285,25 @@ def _save_inputs(
         needed = _needed(rule, operands)
         if needed is Tri.NO:
             continue
-        argument = call.bound.get(rule.what, (NONE, None))[1]
+        argument = call.bound.get(rule.what, (NONE, None))[1] if rule.what not in call.own else None
         for guard, tensor in operands.get(rule.what, ()):
-            _save(m, call, rule, node, guard, tensor, argument if rule.what not in call.own else None, needed)
+            _save(m, call, rule, node, guard, tensor, argument and _passed(m, call, tensor, argument), needed)
+
+
+def _passed(m: Machine, call: Call, tensor: Tensor, argument: ast.expr) -> ast.expr:
+    """The expression that passed a tensor: of several operands under one parameter, the one that holds it."""
+    if len(call.sources) > len(call.op.params):
+        for value, expression in call.sources:
+            if expression is not None and any(t is tensor for _, t in tensors_of(m, value)):
+                return expression
+    if isinstance(argument, (ast.Tuple, ast.List)):
+        held = call.bound.get(next((p for p, (_, e) in call.bound.items() if e is argument), ""), (NONE, None))[0]
+        if isinstance(held, ListValue) and len(held.cells) == len(argument.elts):
+            for cell, element in zip(held.cells, argument.elts, strict=True):
+                latest = cell.latest()
+                if latest is not None and any(t is tensor for _, t in tensors_of(m, latest)):
+                    return element
+    return argument
 
 
 def _save_results(m: Machine, call: Call, rules: tuple[SaveRule, ...], result: Value, node: Node) -> None:
@@ -481,7 +502,6 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
         dtype=source.dtype,
         parameter=False,
         role=source.role,
-        hooked=source.hooked,
         unique=source.unique,
     )
     result.leaf = False

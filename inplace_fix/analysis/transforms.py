@@ -39,7 +39,11 @@ def wrap(m: Machine, value: Value, role: str, requires: Tri) -> Value:
     if isinstance(value, Choice):
         return Choice(tuple((guard, wrap(m, part, role, requires)) for guard, part in value.options))
     if isinstance(value, ListValue):
-        return ListValue([iteration.slot(m, wrap(m, c.latest() or Unknown(), role, requires)) for c in value.cells], value.kind, value.exact)
+        return ListValue(
+            [iteration.slot(m, wrap(m, c.latest() or Unknown(), role, requires)) for c in value.cells],
+            value.kind,
+            value.exact,
+        )
     if isinstance(value, DictValue):
         result = DictValue()
         for key, cell in value.cells.items():
@@ -61,7 +65,9 @@ def transform(kind: str, *, immediate: bool = False, pair: bool = False) -> Hand
 
         def run(m: Machine, inner: Args, node: ast.AST) -> Value:
             result = enter(m, function, inner, kind, node)
-            gradients = wrap(m, inner.positional[0][0], "", Tri.NO) if inner.positional and kind == "grad" else m.fresh(node)
+            gradients = (
+                wrap(m, inner.positional[0][0], "", Tri.NO) if inner.positional and kind == "grad" else m.fresh(node)
+            )
             first = fresh_like(m, gradients, node)
             if kind == "vmap":
                 return result
@@ -72,7 +78,11 @@ def transform(kind: str, *, immediate: bool = False, pair: bool = False) -> Hand
         if immediate:
             rest = Args(arguments.positional[1:], arguments.keywords)
             outcome = run(m, rest, node)
-            return outcome if pair else ListValue([iteration.slot(m, m.fresh(node)), iteration.slot(m, Unknown())], "tuple")
+            return (
+                outcome
+                if pair
+                else ListValue([iteration.slot(m, m.fresh(node)), iteration.slot(m, Unknown())], "tuple")
+            )
         return Native(kind, run)
 
     return make
@@ -96,7 +106,10 @@ def enter(m: Machine, function: Value, arguments: Arguments, kind: str, node: as
 
     role = "batched" if kind == "vmap" else "dual" if kind == "jvp" else "transformed"
     requires = Tri.YES if kind == "grad" else Tri.NO
-    positional = [(wrap(m, value, role, requires if i == 0 or kind != "grad" else Tri.NO), n) for i, (value, n) in enumerate(arguments.positional)]
+    positional = [
+        (wrap(m, value, role, requires if i == 0 or kind != "grad" else Tri.NO), n)
+        for i, (value, n) in enumerate(arguments.positional)
+    ]
     keywords = {name: (wrap(m, value, role, Tri.NO), n) for name, (value, n) in arguments.keywords.items()}
     m.level += 1
     saved = m.vmapped

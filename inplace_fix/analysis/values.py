@@ -109,7 +109,7 @@ class Tensor(Value):
     contiguous: bool | None = None
     gradient: Tensor | None = None
     role: str = ""  # "incoming" for a gradient handed to a hook or a backward, "dual", "slot" ...
-    hooked: bool = False
+    stepped: bool = False  # held by an optimizer
     unique: bool = False  # as an index: holds no value twice (arange, randperm, a mask's nonzero)
 
     def storages(self) -> Iterator[tuple[Storage, bool]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from inplace_fix.analysis import attributes, indexing, names
 from inplace_fix.analysis.conditions import Cell, Condition, both, compatible
@@ -92,6 +91,8 @@ def perform(
         leaf=leaf,
         view=tensor.view,
         random=op.random,
+        scalar_given_first=call.scalar_first,
+        flag_position=call.flag_position if call.made is not None else op.position(op.flag) if op.flag else None,
     )
     if op.kind is Kind.FLAG:
         flagged(m, write)
@@ -180,7 +181,9 @@ def augmented(m: Machine, node: ast.AugAssign) -> None:
             if not possible:
                 continue
             receiver = part.tensor if isinstance(part, Unknown) else part
-            if isinstance(receiver, Tensor) and (isinstance(part, Tensor) or receiver.sure or isinstance(part, Unknown)):
+            if isinstance(receiver, Tensor) and (
+                isinstance(part, Tensor) or receiver.sure or isinstance(part, Unknown)
+            ):
                 bound = dict(zip(op.params, [(part, target), (value, node.value)], strict=False))
                 call = Call(op, bound, node, Form.AUGMENTED, target)
                 apply(m, call)
@@ -200,7 +203,9 @@ def rebind(m: Machine, node: ast.AugAssign, value: Value) -> None:
     assign(m, node.target, value, node)
 
 
-def written_attribute(m: Machine, node: ast.AugAssign, owner: Value | None, target: ast.Attribute, tensor: Tensor) -> None:
+def written_attribute(
+    m: Machine, node: ast.AugAssign, owner: Value | None, target: ast.Attribute, tensor: Tensor
+) -> None:
     """``x.T += v`` writes and then fails: the view attribute cannot be set."""
     if owner is not None and as_tensor(m, owner) is not None and target.attr in m.catalog.attributes:
         if target.attr != "data":
@@ -228,7 +233,9 @@ def augmented_store(
         operate(m, SYMBOLS[type(node.op)], [(old, target), (value, node.value)], node)  # type: ignore[arg-type]
         put = m.catalog.method("__setitem__.advanced")
         if put is not None:
-            own = dict(zip(put.params, [(owner, target.value), (index, target.slice), (value, node.value)], strict=False))
+            own = dict(
+                zip(put.params, [(owner, target.value), (index, target.slice), (value, node.value)], strict=False)
+            )
             before = len(m.facts.writes)
             apply(m, Call(put, own, node, Form.AUGMENTED_STORE, target.value))
             for write in m.facts.writes[before:]:
@@ -264,7 +271,9 @@ def _store_in(
             return
         value_node = getattr(node, "value", None)
         bound = dict(zip(op.params, [(owner, target.value), (index, target.slice), (value, value_node)], strict=False))
-        whole = node if isinstance(node, ast.Assign) and len(node.targets) == 1 and node.targets[0] is target else target
+        whole = (
+            node if isinstance(node, ast.Assign) and len(node.targets) == 1 and node.targets[0] is target else target
+        )
         before = len(m.facts.writes)
         apply(m, Call(op, bound, whole, Form.STORE, target.value))
         for write in m.facts.writes[before:]:
@@ -280,7 +289,11 @@ def check_overlap(m: Machine, tensor: Tensor, value: Value, node: ast.AST) -> No
             target = node.targets[0]
             if isinstance(target, ast.Subscript) and isinstance(node.value, ast.Subscript):
                 slices = [_has_slice(target.slice), _has_slice(node.value.slice)]
-                if all(slices) and ast.dump(target.slice) != ast.dump(node.value.slice) and _may_overlap(target.slice, node.value.slice):
+                if (
+                    all(slices)
+                    and ast.dump(target.slice) != ast.dump(node.value.slice)
+                    and _may_overlap(target.slice, node.value.slice)
+                ):
                     m.observe("overlap", node)
 
 
@@ -293,8 +306,10 @@ def _may_overlap(first: ast.expr, second: ast.expr) -> bool:
     if not isinstance(first, ast.Slice) or not isinstance(second, ast.Slice) or first.step or second.step:
         return False
     open_ends = {(first.lower is None, second.upper is None), (second.lower is None, first.upper is None)}
-    return any(a and not b or b and not a for a, b in open_ends) or (first.upper is None and second.lower is None) or (
-        first.lower is None and second.upper is None
+    return (
+        any(a and not b or b and not a for a, b in open_ends)
+        or (first.upper is None and second.lower is None)
+        or (first.lower is None and second.upper is None)
     )
 
 
@@ -363,11 +378,6 @@ def check_swap(m: Machine, node: ast.Assign) -> None:
     indices = [peek(m, e.slice) for e in left]  # type: ignore[attr-defined]
     if tensor is not None and tensor.sure and not any(i is None or indexing.is_advanced(m, i) for i in indices):
         m.observe("row-swap", node, certain=not tensor.array and tensor.scalar is not True)
-
-
-def dropped(write: Write) -> Write:
-    """A copy of a write seen again in a later round."""
-    return replace(write, repeated=True)
 
 
 __all__ = ["Choice", "Module", "augmented", "check_swap", "perform", "set_attribute", "store"]

@@ -1,0 +1,82 @@
+"""Who else looks at the memory that a write changes: what decides whether a name may be bound to a new tensor instead."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from inplace_fix.analysis.conditions import compatible
+from inplace_fix.analysis.facts import Read, Write
+from inplace_fix.analysis.values import Tensor
+from inplace_fix.catalog.model import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The reads that would miss the write if it went to a new tensor, and whether code outside might be among them."""
+
+    reads: tuple[Read, ...]
+    outside: bool
+
+    @property
+    def none(self) -> bool:
+        """Whether nobody else looks."""
+        return not self.reads and not self.outside
+
+
+def others(writes: tuple[Write, ...]) -> Others:
+    """Readers of the written memory through another place, after any of the writes (one construct, several contexts)."""
+    found: dict[tuple[int, int], Read] = {}
+    outside = False
+    for write in writes:
+        for storage, _ in write.tensor.storages():
+            outside = outside or not storage.closed
+            for read in storage.reads:
+                later = read.tick > write.tick and read.bound < write.tick and read.cell is not write.cell
+                if later and compatible(read.condition, write.condition):
+                    found.setdefault((id(read.cell), read.site.line), read)
+    return Others(tuple(found.values()), outside)
+
+
+def rebindable(write: Write) -> bool:
+    """Whether the receiver is a place that a function may bind anew: a name of its own, or an attribute or slot."""
+    cell, receiver = write.cell, write.receiver
+    if isinstance(receiver, ast.Name):
+        return cell is not None and any(own is cell for own in write.frame.cells.values())
+    if isinstance(receiver, ast.Attribute):
+        return cell is not None and cell.kind == "attribute" and not parameter(write.tensor)
+    return isinstance(receiver, ast.Subscript) and cell is not None
+
+
+def parameter(tensor: Tensor) -> bool:
+    """Whether a tensor is, or looks at, a registered parameter."""
+    return tensor.parameter or tensor.storage.origin == "parameter"
+
+
+def procedure(write: Write) -> bool:
+    """Whether the write is what its function is called for: it returns nothing, or the write refills a buffer."""
+    if write.op is not None and write.op.kind in (Kind.OVERWRITE, Kind.RANDOM):
+        return True
+    return (
+        all(part.value is None for part in ast.walk(write.frame.function) if isinstance(part, ast.Return))
+        if (isinstance(write.frame.function, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        else False
+    )
+
+
+def in_loop(write: Write) -> bool:
+    """Whether the write stands in a loop that does not also make the memory: a clone there would be made every round."""
+    unit, made = write.site.unit, write.storage.made
+    current = unit.parent(write.site.node)
+    while current is not None and not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(current, (ast.For, ast.While, ast.AsyncFor)):
+            inside = made is not None and made.unit is unit and _within(made.node, current)
+            if not inside:
+                return True
+        current = unit.parent(current)
+    return False
+
+
+def _within(node: ast.AST, outer: ast.AST) -> bool:
+    first, last = outer.lineno, outer.end_lineno or outer.lineno  # type: ignore[attr-defined]
+    return first <= getattr(node, "lineno", 0) <= last
