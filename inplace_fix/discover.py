@@ -180,7 +180,7 @@ def _missing(error: OSError) -> bool:
 
 
 def _outer_rules(folder: Path) -> tuple[_Rules, ...]:
-    """The ignore files above ``folder`` up to the top of its repository; none where they leave ``folder`` itself out."""
+    """The ignore files above ``folder`` up to the top of its repository; none where they leave it out itself."""
     chain = list(_up_to_repository(folder))
     rules = tuple(rule for outer in reversed(chain) for rule in _Rules.of_folder(outer))
     inside = [place for place in (folder, *folder.parents) if chain and place.is_relative_to(chain[-1])]

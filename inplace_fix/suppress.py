@@ -1,4 +1,4 @@
-"""Comments that silence findings: ``# inplace-fix: ignore[CODE] reason`` on a line, ``ignore-file[CODE]`` for a file."""
+"""Comments that silence findings: ``# inplace-fix: ignore[CODE] reason`` on a line, ``ignore-file`` for a file."""
 
 from __future__ import annotations
 
