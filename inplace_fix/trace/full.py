@@ -1,0 +1,86 @@
+"""The mode of the *full* level: sees every torch operation of its thread, and notes what it gave and where.
+
+Inside ``__torch_function__`` the mode is off, so nothing that is asked of a tensor here comes back to it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from inplace_fix.trace import storages
+from inplace_fix.trace.recorder import Recorder, Started
+from inplace_fix.trace.sampling import Sample, share
+from inplace_fix.trace.stamps import Stamps
+
+Handler = Callable[[FrameType, Any, tuple[Any, ...], dict[str, Any]], Any]
+"""Calls the function itself: (calling frame, function, arguments, keywords) to the function's result."""
+
+
+class FullMode(TorchFunctionMode):
+    """Notes the node number, the result's facts and ``out=`` writes; ``handlers`` look closer at single functions."""
+
+    def __init__(self, recorder: Recorder, stamps: Stamps, handlers: dict[Any, Handler]) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.stamps = stamps
+        self.handlers = handlers
+
+    def __torch_function__(
+        self, func: Any, types: Iterable[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if torch.compiler.is_dynamo_compiling():
+            return func(*args, **(kwargs or {}))
+        handler = self.handlers.get(func)
+        if handler is not None:
+            result = handler(sys._getframe(1), func, args, kwargs or {})
+        elif kwargs:
+            if kwargs.get("out") is not None:
+                return self._with_out(func, args, kwargs)
+            result = func(*args, **kwargs)
+        else:
+            result = func(*args)
+        if isinstance(result, torch.Tensor):
+            self._gave(func, result, bool(args) and result is args[0])
+        elif type(result) in (tuple, list) and result and isinstance(result[0], torch.Tensor):
+            self._gave(func, result[0], False)
+        return result
+
+    def _gave(self, func: Any, result: torch.Tensor, receiver: bool) -> None:
+        site = self.recorder.positions.site(sys._getframe(2))
+        if site is None:
+            return
+        self.stamps.mark(site)
+        if receiver:
+            return  # the wrapper of the in-place operation has noted what is to be known
+        sample = site.value
+        if sample is None:
+            sample = site.value = Sample()
+        if sample.due():
+            sample.add(result, getattr(func, "__name__", "?"))
+            storage = storages.storage_of(result)
+            if storage is not None:
+                share(storage, site, sample)
+
+    def _with_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        recorder = self.recorder
+        out = kwargs["out"]
+        listed = [one for one in (out if isinstance(out, (tuple, list)) else (out,)) if isinstance(one, torch.Tensor)]
+        frame = sys._getframe(2)
+        op = f"{getattr(func, '__name__', '?')}(out=)"
+        started: list[Started | None] = [recorder.begin(frame, one, op, ()) for one in listed]
+        try:
+            result = func(*args, **kwargs)
+        except Exception as error:
+            if started and started[0] is not None:
+                recorder.refused(started[0], error)
+            raise
+        for one, receiver in zip(started, listed, strict=True):
+            if one is not None:
+                recorder.wrote(one, receiver)
+        return result

@@ -1,0 +1,278 @@
+"""What a run has shown so far: sites with their samples, and faults, both growing as the program goes on.
+
+The recorder keeps no tensor: writes hang on the storages (``storages``), sites hold only types, shapes and flags.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+
+from inplace_fix.trace import storages
+from inplace_fix.trace.errors import explain, first_sentence
+from inplace_fix.trace.modules import ModuleOrigins
+from inplace_fix.trace.positions import OWN, Positions, Site
+from inplace_fix.trace.sampling import Sample, share
+from inplace_fix.trace.storages import Entry
+
+_FAULTS = 1000
+SEEN = "_inplace_fix_seen"
+"""Set on an exception that has been explained already: the faults that it gave."""
+
+Wrote = tuple[Site, str, "Site | None"]
+"""The site of a write, the operation, and where the writing module was made (None where none was)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A fault in terms of sites (see ``observations.Fault``)."""
+
+    kind: str
+    severity: str
+    message: str
+    why: str
+    remedy: str
+    writes: tuple[Wrote, ...] = ()
+    saved: Site | None = None
+    node: str = ""
+    attribute: str = ""
+    backward: Site | None = None
+    related: tuple[tuple[str, Site], ...] = ()
+
+
+class Tally:
+    """How often a fault was seen, and whether the program handled the exception each time."""
+
+    __slots__ = ("caught", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.caught = True
+
+
+@dataclass(slots=True)
+class Started:
+    """A write that is under way."""
+
+    site: Site
+    op: str
+    before: int | None
+    tick: int
+    made_at: Site | None
+    region: tuple[storages.Geometry, int] | None
+    sample: Sample | None
+    silent: bool = False
+    via: str = ""
+
+
+Check = Callable[[Started, torch.Tensor, tuple[Any, ...], FrameType], None]
+Noted = Callable[[Entry, torch.Tensor, Any], None]
+
+
+class Recorder:
+    """The state of one traced process."""
+
+    def __init__(self, *, full: bool) -> None:
+        self.full = full
+        self.live = True
+        self.tick = 0
+        self.positions = Positions(next(iter(torch.__path__)))
+        self.origins = ModuleOrigins(self.positions)
+        self.faults: dict[Observed, Tally] = {}
+        self.checks: list[Check] = []  # looked at before every write
+        self.noted: list[Noted] = []  # told of every write once it is in a storage's log
+        self.on_fault: list[Callable[[], None]] = []
+        self._since_backward: set[Site] = set()
+
+    # -- writes ----------------------------------------------------------------------------------------------------
+
+    def begin(self, frame: FrameType, receiver: torch.Tensor, op: str, args: tuple[Any, ...]) -> Started | None:
+        """Note what must be known before a write happens; None where no user code is behind it."""
+        site = self.positions.site(frame)
+        if site is None:
+            return None
+        self.tick += 1
+        made_at, via = None, ""
+        # A write from torch's own code may be a module's, whose frame knows where it was made, or an optimizer's.
+        if frame.f_code is not site.code:
+            made_at, via = self.origins.of_frame(frame, site.code)
+        sample = site.write
+        if sample is None:
+            sample = site.write = Sample()
+        if sample.due():
+            sample.add(receiver, op)
+            self._share(receiver, site, sample)
+        region = storages.geometry(receiver) if self.full else None
+        started = Started(site, op, storages.version_of(receiver), self.tick, made_at, region, sample, via=via)
+        for check in self.checks:
+            check(started, receiver, args, frame)
+        return started
+
+    def begin_list(self, frame: FrameType, receivers: list[torch.Tensor], op: str) -> list[Started] | None:
+        """As ``begin`` for an operation that writes to several tensors."""
+        silent = op.startswith("_fused_")
+        started = [self.begin(frame, receiver, op, ()) for receiver in receivers]
+        found = [one for one in started if one is not None]
+        for one in found:
+            one.silent = silent
+        return found if found and len(found) == len(receivers) else None
+
+    def wrote(self, started: Started, receiver: torch.Tensor) -> None:
+        """Log a write that went through."""
+        before = started.before
+        if before is None:
+            return
+        after = receiver._version
+        if after == before and not started.silent:
+            return  # nothing was written: detach_, a same-size resize_, dropout in evaluation
+        self._since_backward.add(started.site)
+        storage = storages.storage_of(receiver)
+        if storage is None:
+            return
+        entry = storages.note(storage, started.site)
+        if entry.tick == 0:
+            entry.before = before
+        entry.before, entry.after, entry.op, entry.tick = before, after, started.op, started.tick
+        entry.silent, entry.made_at, entry.via = started.silent, started.made_at, started.via
+        if started.region is not None:
+            if len(entry.regions) >= 4:
+                del entry.regions[0]
+            entry.regions.append(started.region)
+        for told in self.noted:
+            told(entry, receiver, storage)
+
+    def wrote_silently(self, frame: FrameType, receivers: Iterable[object], op: str, tick: int) -> None:
+        """Log writes that happened inside an operation at ``tick`` and moved no version counter."""
+        site = self.positions.site(frame)
+        if site is None:
+            return
+        for receiver in receivers:
+            if isinstance(receiver, torch.Tensor):
+                version = storages.version_of(receiver)
+                if version is not None:
+                    region = storages.geometry(receiver)
+                    self.wrote(Started(site, op, version, tick, None, region, None, silent=True), receiver)
+
+    def refused(self, started: Started, error: BaseException) -> None:
+        """Explain an in-place operation that PyTorch refused."""
+        if hasattr(error, SEEN):
+            return
+        explanation = explain(str(error))
+        if explanation is None:
+            return
+        write = (started.site, started.op, started.made_at)
+        observed = Observed(
+            explanation.kind,
+            "raised",
+            first_sentence(str(error)),
+            explanation.why,
+            explanation.remedy,
+            (write,),
+        )
+        self.report([observed], error)
+
+    def forget(self) -> None:
+        """Start anew in a forked process, whose parent tells what was seen before."""
+        self.faults.clear()
+        self._since_backward.clear()
+        for site in self.positions.all():
+            site.write = site.value = None
+            site.harmless = 0
+
+    # -- faults ----------------------------------------------------------------------------------------------------
+
+    def report(self, faults: list[Observed], error: BaseException | None = None) -> None:
+        """Count faults; those of an exception are taken for handled until the exception reaches the top."""
+        news = False
+        for observed in faults:
+            tally = self.faults.get(observed)
+            if tally is None:
+                if len(self.faults) >= _FAULTS:
+                    continue
+                tally = self.faults[observed] = Tally()
+                news = True
+            tally.count += 1
+            if observed.severity != "raised":
+                tally.caught = False
+        if error is not None and faults:
+            known = (*getattr(error, SEEN, ()), *faults)
+            try:
+                setattr(error, SEEN, known)
+            except AttributeError:
+                self.uncaught(known)
+        if news:
+            for tell in self.on_fault:
+                tell()
+
+    def uncaught(self, faults: Iterable[Observed]) -> None:
+        """The exception behind these faults ended the program."""
+        for observed in faults:
+            if observed in self.faults:
+                self.faults[observed].caught = False
+
+    def ended_by(self, error: BaseException) -> None:
+        """The program ends with ``error``: mark its faults, or explain it where nothing did so while it was raised."""
+        chain: list[BaseException] = []
+        link: BaseException | None = error
+        while link is not None and link not in chain:
+            chain.append(link)
+            link = link.__cause__ or link.__context__
+        seen = [one for one in chain if hasattr(one, SEEN)]
+        if seen:
+            self.uncaught(getattr(seen[0], SEEN))
+            return
+        explanation = explain(str(error))
+        site = self.site_of(error.__traceback__)
+        if explanation is None or site is None:
+            return
+        observed = Observed(
+            explanation.kind,
+            "raised",
+            first_sentence(str(error)),
+            explanation.why,
+            explanation.remedy,
+            ((site, "", None),),
+        )
+        self.report([observed], error)
+        self.uncaught([observed])
+
+    def site_of(self, traceback: TracebackType | None) -> Site | None:
+        """The innermost site of a traceback that lies outside torch and the standard library."""
+        found = None
+        own = None
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            kind = self.positions.kind(code)
+            if kind:
+                found = self.positions.at(code, traceback.tb_lasti)
+                own = found if kind == OWN else own
+                if own is not None and own is not found and own not in found.callers:
+                    found.callers.append(own)
+            traceback = traceback.tb_next
+        return found
+
+    # -- backward --------------------------------------------------------------------------------------------------
+
+    def backward_passed(self) -> None:
+        """A backward found nothing stale: the writes since the last one were harmless to it."""
+        for site in self._since_backward:
+            site.harmless += 1
+        self._since_backward.clear()
+
+    def backward_raised(self) -> None:
+        """A backward failed: nothing can be said of the writes before it but what the faults say."""
+        self._since_backward.clear()
+
+    def caller_site(self, depth: int = 2) -> Site | None:
+        """The site of the user's code that called the function that calls this."""
+        return self.positions.site(sys._getframe(depth))
+
+    def _share(self, tensor: torch.Tensor, site: Site, sample: Sample) -> None:
+        storage = storages.storage_of(tensor)
+        if storage is not None:
+            share(storage, site, sample)

@@ -1,0 +1,125 @@
+"""The report of a run as text: each fault with its places, an excerpt of the source at each, and what to do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from inplace_fix.nouns import Place
+from inplace_fix.trace.observations import Evidence, Fault
+
+_TITLES = {
+    "saved-tensor": "a value saved for backward was overwritten",
+    "leaf": "a leaf that requires grad was written to in place",
+    "view-of-leaf": "a view of a leaf that requires grad was written to in place",
+    "multi-output-view": "one of several views of one tensor was involved in an in-place write",
+    "no-grad-view": "a view made without grad mode was written to with it",
+    "hook-view": "the output of a hooked module was written to in place",
+    "custom-function-view": "a view returned by a custom Function was written to in place",
+    "inference": "an inference tensor was used outside inference mode",
+    "out": "an operation that needs a gradient was given out=",
+    "expanded": "an expanded tensor was written to in place",
+    "overlap": "an in-place write met overlapping memory",
+    "optimizer-order": "an optimizer step overwrote weights that a later backward needs",
+    "batch-norm-buffers": "batch norm overwrote statistics that a backward needs",
+    "data-attribute": "a saved value was overwritten through .data",
+    "data-swap": "a saved tensor's .data was replaced before backward",
+    "numpy": "memory shared with a NumPy array was involved",
+}
+_SHOWN = 20
+
+
+def report(evidence: Evidence, root: Path, output: Path | None) -> str:
+    """The faults of a run in plain words; "" where there are none."""
+    faults = sorted(evidence.faults, key=lambda fault: (fault.caught, fault.severity != "raised"))
+    if not faults:
+        return ""
+    sources = _Sources()
+    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    parts = [f"inplace-fix: {count} in this run"]
+    for number, fault in enumerate(faults[:_SHOWN], 1):
+        parts.append("\n".join(_lines(number, fault, root, sources)))
+    if len(faults) > _SHOWN:
+        parts.append(f"... and {len(faults) - _SHOWN} more, all of them in the evidence file")
+    if output is not None:
+        parts.append(
+            f"The repair, as a patch: inplace-fix fix --dry-run --trace {_short(output, root)} {_files(faults, root)}"
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(number: int, fault: Fault, root: Path, sources: _Sources) -> Iterator[str]:
+    title = _TITLES.get(fault.kind, fault.kind.replace("-", " "))
+    notes = [{"silent": "PyTorch says nothing", "hazard": "right in this run only"}.get(fault.severity, "")]
+    notes += [
+        "the program handled the error" if fault.caught else "",
+        f"{fault.count} times" if fault.count > 1 else "",
+    ]
+    told = "; ".join(note for note in notes if note)
+    yield f"{number}. {title} [{fault.kind}]" + (f" ({told})" if told else "")
+    for write in fault.writes:
+        op = f" by {write.op}" if write.op else ""
+        yield from sources.excerpt(f"written{op}" if write.op else "at", write.place, root)
+        if write.made_at is not None:
+            yield from sources.excerpt("by the module made", write.made_at, root)
+        if write.caller is not None:
+            yield from sources.excerpt("called", write.caller, root)
+    if not fault.writes:
+        yield "   the write was not seen: it was done by compiled code or by a function taken from torch before the run"
+    if fault.saved is not None:
+        yield from sources.excerpt(f"saved{_by(fault)}", fault.saved, root)
+    elif fault.node:
+        yield f"   saved{_by(fault)} (its line is seen with --level full)"
+    for text, place in fault.related:
+        yield from sources.excerpt(text, place, root)
+    if fault.backward is not None:
+        yield from sources.excerpt("needed by", fault.backward, root)
+    yield f"   why: {fault.why}"
+    yield f"   what to do: {fault.remedy}"
+
+
+def _by(fault: Fault) -> str:
+    if not fault.node:
+        return ""
+    what = "" if fault.attribute in ("", "saved_tensors") else f" as its {fault.attribute}"
+    return f" by {fault.node}{what}"
+
+
+def _files(faults: Sequence[Fault], root: Path) -> str:
+    paths = {write.place.path for fault in faults for write in fault.writes}
+    return " ".join(sorted(_short(path, root) for path in paths)) or "."
+
+
+def _short(path: Path, root: Path) -> str:
+    try:
+        return path.relative_to(Path(os.path.abspath(root))).as_posix()
+    except ValueError:
+        return str(path)
+
+
+class _Sources:
+    """The lines of the files that the report quotes, each file read once."""
+
+    def __init__(self) -> None:
+        self._lines: dict[Path, list[str]] = {}
+
+    def excerpt(self, label: str, place: Place, root: Path) -> Iterator[str]:
+        span = place.span
+        yield f"   {label} at {_short(place.path, root)}:{span.line}:{span.column + 1}"
+        lines = self._of(place.path)
+        if not 0 < span.line <= len(lines):
+            return
+        text = lines[span.line - 1].replace("\t", " ")
+        end = span.end_column if span.end_line == span.line else len(text)
+        margin = len(text) - len(text.lstrip())
+        yield f"     {span.line:>5} | {text.strip()}"
+        yield f"           | {' ' * (span.column - margin)}{'^' * max(1, end - span.column)}"
+
+    def _of(self, path: Path) -> list[str]:
+        known = self._lines.get(path)
+        if known is None:
+            from inplace_fix.trace.positions import Spans
+
+            known = self._lines[path] = Spans().lines(str(path))
+        return known

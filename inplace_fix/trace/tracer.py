@@ -1,0 +1,57 @@
+"""Puts the recorder into torch and takes it out again; imported only once torch is there."""
+
+from __future__ import annotations
+
+from inplace_fix.trace import writes
+from inplace_fix.trace.backward import Backward
+from inplace_fix.trace.build import evidence_of
+from inplace_fix.trace.full import FullMode
+from inplace_fix.trace.observations import Evidence
+from inplace_fix.trace.packing import install_function_saves, install_hooks
+from inplace_fix.trace.patches import Patches
+from inplace_fix.trace.recorder import Recorder
+from inplace_fix.trace.silent import SilentWrites
+from inplace_fix.trace.stamps import Stamps
+
+LEVELS = ("writes", "full")
+
+
+class Tracer:
+    """One recording: ``start`` before the code to look at, ``stop`` after it, ``evidence`` at any time."""
+
+    def __init__(self, level: str) -> None:
+        if level not in LEVELS:
+            raise ValueError(f"unknown level {level!r}; choose one of {', '.join(LEVELS)}")
+        self.recorder = Recorder(full=level == "full")
+        self._patches = Patches()
+        self._stamps = Stamps(self.recorder)
+        self.backward = Backward(self.recorder, self._stamps)
+        self._mode: FullMode | None = None
+
+    def start(self) -> None:
+        """Wrap torch's entry points; on the *full* level also enter the mode in this thread."""
+        recorder, patches = self.recorder, self._patches
+        stamps, backward = self._stamps, self.backward
+        writes.install(recorder, patches)
+        recorder.origins.install(patches)
+        backward.install(patches)
+        install_function_saves(recorder, patches)
+        if recorder.full:
+            silent = SilentWrites(recorder, stamps)
+            silent.install(patches)
+            install_hooks(recorder, silent, patches)
+            backward.before.append(silent.look)
+            self._mode = FullMode(recorder, stamps, silent.handlers())
+            self._mode.__enter__()
+
+    def stop(self) -> None:
+        """Leave torch as it was; wrappers that somebody kept pass their calls through."""
+        self.recorder.live = False
+        if self._mode is not None:
+            self._mode.__exit__(None, None, None)
+            self._mode = None
+        self._patches.undo()
+
+    def evidence(self) -> Evidence:
+        """What was seen so far."""
+        return evidence_of(self.recorder)
