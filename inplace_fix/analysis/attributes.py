@@ -209,6 +209,8 @@ def _of_class(m: Machine, owner: Class, name: str, node: ast.Attribute) -> Value
 
 def _of_extern(m: Machine, owner: Extern, name: str, node: ast.Attribute) -> Value:
     full = f"{owner.name}.{name}"
+    if owner.name in ("torch", "math", "numpy", "np") and name in ("pi", "inf", "nan", "e", "tau"):
+        return Unknown(name, number=True)
     unit = m.project.find(full, m.unit)
     if unit is not None:
         from inplace_fix.analysis.names import module_value

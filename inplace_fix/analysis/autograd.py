@@ -50,15 +50,29 @@ def conflicts(m: Machine, save: Save, site: Site | None) -> Iterable[Conflict]:
     """The first writes, on each path, to what ``save`` holds."""
     if not save.storage.writes or save.storage.writes[-1].tick <= save.tick:
         return
+    first: Write | None = None
     at = both(save.condition, m.condition) if compatible(save.condition, m.condition) else None
     if at is None:
         return
     for write in save.storage.writes:
         if write.tick <= save.tick or not compatible(write.condition, at):
             continue
-        yield judged(save, write, site)
-        if implies(at, write.condition):
-            return
+        if write.silent and save.own_statistics:
+            continue
+        if first is None or elsewhere(first, write):
+            yield judged(save, write, site)
+        if first is None and implies(at, write.condition):
+            first = write
+
+
+def elsewhere(first: Write, write: Write) -> bool:
+    """Whether a later write would still meet the saved value if the first one had gone to a new tensor.
+
+    It would, through another name for the memory that was there before; what was read from the same place would not.
+    """
+    if write.cell is None or write.cell is first.cell or write.tensor.made_tick >= first.tick:
+        return False
+    return write.tensor is not first.tensor
 
 
 def judged(save: Save, write: Write, site: Site | None) -> Conflict:

@@ -9,6 +9,7 @@ from inplace_fix.analysis import autograd, modules
 from inplace_fix.analysis.calls import Arguments, instantiate, invoke
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Facts, Node
+from inplace_fix.analysis.hindsight import look_back
 from inplace_fix.analysis.machine import Machine, OutOfBudget
 from inplace_fix.analysis.names import module_scope
 from inplace_fix.analysis.project import Project
@@ -36,6 +37,7 @@ def analyse(project: Project, unit: Unit, catalog: Catalog) -> Facts:
     for function in functions_of(cells, unit):
         if function.node not in m.visited:
             guarded(m, function.node, lambda function=function: run_function(m, function, []))  # type: ignore[misc]
+    look_back(m)
     return m.facts
 
 

@@ -351,7 +351,7 @@ def _vector_to_parameters(m: Machine, arguments: Arguments, node: ast.AST) -> Va
     if vector is not None:
         for _, tensor in tensors_of(m, parameters):
             tensor.storage = vector.storage
-        m.vectors.append((vector, m.site(node), m.tick))
+        m.shared.append((vector.storage, m.site(node), m.tick, vector))
     return NONE
 
 

@@ -107,6 +107,7 @@ class Save:
     sure: bool
     frame: Frame
     flag_module: bool = False  # saved inside a module whose call is the site
+    own_statistics: bool = False  # the operation overwrites it itself: its version is checked, its value not used
 
 
 @dataclass(slots=True, eq=False)

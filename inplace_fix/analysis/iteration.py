@@ -64,6 +64,13 @@ def items(m: Machine, value: Value, node: ast.AST) -> list[Value]:
     return [Unknown() for _ in range(MOST_ROUNDS)]
 
 
+def shortened(values: list[Value], rounds: int) -> list[Value]:
+    """The first values of a column that goes on: a constant among them stands for others too, so its value is open."""
+    if len(values) <= rounds:
+        return values
+    return [Unknown(number=True) if isinstance(value, Const) else value for value in values[:rounds]]
+
+
 def _sample(cells: list[Cell]) -> list[Cell]:
     """All of a short list; the first ones and the last of a long one."""
     return cells if len(cells) <= MOST_ITEMS else [*cells[: MOST_ITEMS - 1], cells[-1]]

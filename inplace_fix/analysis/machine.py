@@ -50,7 +50,8 @@ class Machine:
         self.level = 0  # depth of torch.func transforms
         self.vmapped = False
         self.checkpointed = 0  # depth of checkpointed blocks
-        self.vectors: list[tuple[Tensor, Site, int]] = []  # vectors that parameters were made windows of
+        # memory that an assignment made two tensors share: where, since when, and the place the vector was read from
+        self.shared: list[tuple[Storage, Site, int, Tensor | None]] = []
         self.frame: Frame | None = None
         self.depth = 0
         self.steps = 0

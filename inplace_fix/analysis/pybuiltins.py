@@ -79,6 +79,7 @@ def _range(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _zip(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     columns = [iteration.items(m, value, node) for value, _ in arguments.positional]
     rounds = min((len(column) for column in columns), default=0)
+    columns = [iteration.shortened(column, rounds) for column in columns]
     exact = all(isinstance(v, ListValue) and v.exact for v, _ in arguments.positional)
     return listed(m, [listed(m, [column[i] for column in columns], "tuple") for i in range(rounds)], exact=exact)
 

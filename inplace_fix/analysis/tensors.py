@@ -260,7 +260,8 @@ def _requires(m: Machine, op: Op, operands: dict[str, list[tuple[Condition, Tens
     for param, found in operands.items():
         if param in op.differentiable:
             for _, tensor in found:
-                result = max(result, requires_of(tensor))
+                if tensor.sure or tensor.node is not None:  # what is hardly known to be a tensor proves no gradient
+                    result = max(result, requires_of(tensor))
     return result
 
 
@@ -349,6 +350,7 @@ def _save(
             surely and tensor.sure and needed is Tri.YES,
             m.frame,
             call.module,
+            call.op.silent and rule.what in call.op.writes,
         )
         node.saves.append(save)
         storage.saves.append(save)
@@ -512,6 +514,7 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
     if relation in (Result.DETACHED, Result.UNVERSIONED, Result.ARRAY):
         result.node, result.requires, result.shares_graph = None, Tri.NO, False
         result.view, result.base, result.leaf = "", None, False
+        result.owner = source
         if relation is not Result.DETACHED:
             result.versioned = False
         result.array = relation is Result.ARRAY

@@ -109,6 +109,7 @@ class Tensor(Value):
     contiguous: bool | None = None
     gradient: Tensor | None = None
     role: str = ""  # "incoming" for a gradient handed to a hook or a backward, "dual", "slot" ...
+    owner: Tensor | None = None  # of an alias made by .data: the tensor it was taken from
     stepped: bool = False  # held by an optimizer
     unique: bool = False  # as an index: holds no value twice (arange, randperm, a mask's nonzero)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from inplace_fix.analysis import attributes, indexing, names
-from inplace_fix.analysis.conditions import Cell, Condition, both, compatible
+from inplace_fix.analysis import arrays, attributes, indexing, names
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, both, compatible
 from inplace_fix.analysis.facts import Form, Node, Observation, Site, Write
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.peek import peek
@@ -25,6 +25,7 @@ from inplace_fix.analysis.values import (
     Instance,
     ListValue,
     Module,
+    Storage,
     Tensor,
     Tri,
     Unknown,
@@ -100,9 +101,17 @@ def perform(
     for storage, _ in tensor.storages():
         storage.writes.append(write)
     m.facts.writes.append(write)
-    if node is not None and (op.differentiable or requires_of(tensor) is not Tri.NO):
+    if node is not None and not refused(write) and (op.differentiable or requires_of(tensor) is not Tri.NO):
         record(m, tensor, node)
+    if tensor.scalar is True and any(other.scalar is False for other in operands):
+        m.observe("scalar-grows", call.node, write=write)
     return write
+
+
+def refused(write: Write) -> bool:
+    """Whether PyTorch refuses the write for the leaf it goes to, so that it never comes to pass."""
+    base = write.tensor.base or write.tensor
+    return write.grad is True and write.requires is Tri.YES and base.leaf and write.tensor.shares_graph
 
 
 def record(m: Machine, tensor: Tensor, node: Node) -> None:
@@ -161,6 +170,10 @@ def augmented(m: Machine, node: ast.AugAssign) -> None:
         old = attributes.get(m, owner, target.attr, target) if owner is not None else names.load(m, target)  # type: ignore[arg-type]
         index = None
     value = evaluate(m, node.value)
+    array = arrays.array_of(old if index is None else owner or old)
+    if array is not None:
+        write_array(m, array, target.value if isinstance(target, ast.Subscript) else target, node)
+        return
     tensor = as_tensor(m, old)
     op = m.catalog.operator(symbol + "=")
     if isinstance(target, ast.Subscript) and as_tensor(m, owner or old) is not None and op is not None:
@@ -260,6 +273,10 @@ def store(m: Machine, target: ast.Subscript, value: Value, node: ast.stmt | ast.
 def _store_in(
     m: Machine, owner: Value, index: Value, value: Value, target: ast.Subscript, node: ast.stmt | ast.expr
 ) -> None:
+    array = arrays.array_of(owner)
+    if array is not None:
+        write_array(m, array, target.value, node)
+        return
     tensor = owner.tensor if isinstance(owner, Unknown) else owner
     if not isinstance(tensor, Tensor):
         indexing.set_item(m, owner, index, value)
@@ -280,6 +297,12 @@ def _store_in(
             write.index_advanced = name.endswith("advanced")
             write.value = value_node
         check_overlap(m, tensor, value, whole)
+
+
+def write_array(m: Machine, array: Tensor, receiver: ast.expr, node: ast.AST) -> None:
+    """A write through NumPy: no version moves, no graph learns of it."""
+    op = Op("numpy.ndarray.__setitem__", ("self",), writes=("self",), silent=True)
+    perform(m, Call(op, {}, node, Form.ARRAY), ALWAYS, array, None, (), receiver, Tri.YES)
 
 
 def check_overlap(m: Machine, tensor: Tensor, value: Value, node: ast.AST) -> None:
@@ -353,12 +376,13 @@ def swap_data(m: Machine, tensor: Tensor, value: Value, target: ast.Attribute, n
         cell_of(m, target.value), m.grad, m.inference, silent=True, requires=requires_of(tensor), leaf=tensor.leaf,
     )  # fmt: skip
     m.facts.writes.append(write)
-    if given is None:
-        tensor.storage.writes.append(write)
-        return
     tensor.storage.writes.append(write)
-    if given.storage is not tensor.storage and given.parameter is False and given.storage.origin == "parameter":
-        m.facts.observations.append(Observation("shared-data", m.site(node), write=write, certain=True))
+    if given is None or given.maybe:
+        tensor.storage = Storage(tensor.storage.origin, tensor.storage.made, tensor.storage.label)
+        return
+    if given.storage.origin == "parameter" and tensor.storage is not given.storage and given.owner is not tensor:
+        m.shared.append((given.storage, m.site(node), m.tick, None))
+    tensor.storage = given.storage
 
 
 def check_swap(m: Machine, node: ast.Assign) -> None:

@@ -6,7 +6,7 @@ import ast
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from inplace_fix.analysis.facts import Conflict, Facts, Form, Observation, Save, Site, Write
@@ -53,13 +53,6 @@ class Rule:
     policy: str = "unsafe"  # from which policy on it is asked
 
 
-@dataclass(slots=True)
-class Seen:
-    """Groups what belongs to one construct, in the order of first sight."""
-
-    groups: dict[tuple[str, int, int], list[Write]] = field(default_factory=dict)
-
-
 @lru_cache(maxsize=1)
 def rules() -> tuple[Rule, ...]:
     """Every rule of this package, by code; a module with a RULE is a rule, nothing is registered by hand."""
@@ -87,6 +80,28 @@ def grouped(writes: Iterable[Write]) -> list[list[Write]]:
         site = target_of(write)
         groups.setdefault((site.unit, site.node), []).append(write)
     return list(groups.values())
+
+
+def first_of_each(writes: Iterable[Write]) -> Iterator[Write]:
+    """The first write to each tensor object: PyTorch refuses that one, and the later ones never come to pass."""
+    seen: set[int] = set()
+    for write in writes:
+        if id(write.tensor) not in seen:
+            seen.add(id(write.tensor))
+            yield write
+
+
+def decisive(write: Write, save: Save) -> Site:
+    """Where the order of a save and a write hidden in a call is decided: the call in the innermost frame they share."""
+    frames = []
+    frame = save.frame
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.parent  # type: ignore[assignment]
+    site, frame = write.site, write.frame
+    while frame is not None and frame not in frames and frame.call is not None:
+        site, frame = frame.call, frame.parent  # type: ignore[assignment]
+    return site
 
 
 def text_of(site: Site, limit: int = 60) -> str:

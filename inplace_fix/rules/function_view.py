@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts, Form, Write
 from inplace_fix.analysis.values import Tri
-from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, related, target_of, text_of
+from inplace_fix.rules.base import Example, Fault, Rule, finding, first_of_each, grouped, related, target_of, text_of
 
 CODE, NAME = "IPF004", "function-view-written"
 
 
 def check(facts: Facts) -> Iterator[Fault]:
     """Writes to views that a Function or a full backward hook made."""
-    for writes in grouped(w for w in facts.writes if refused(w)):
+    for writes in grouped(first_of_each(w for w in facts.writes if refused(w))):
         write = writes[0]
         site = target_of(write)
         source = "a module with a full backward hook" if write.view == "hook" else "a custom autograd.Function"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_fix.analysis.facts import Conflict, Facts, Form, Write
-from inplace_fix.rules.base import Example, Fault, Rule, finding, related, target_of, text_of
+from inplace_fix.analysis.facts import Conflict, Facts, Form, Site, Write
+from inplace_fix.rules.base import Example, Fault, Rule, decisive, finding, related, target_of, text_of
 
 CODE, NAME = "IPF001", "saved-tensor-overwritten"
 ELSEWHERE = (Form.OPTIMIZER,)
@@ -17,10 +17,17 @@ def check(facts: Facts) -> Iterator[Fault]:
     for conflict in facts.conflicts:
         if conflict.write.form in ELSEWHERE or not reportable(conflict):
             continue
-        site = target_of(conflict.write)
+        site = place_of(conflict)
         groups.setdefault((site.unit, site.node), []).append(conflict)
     for conflicts in groups.values():
         yield fault(conflicts)
+
+
+def place_of(conflict: Conflict) -> Site:
+    """The place to change."""
+    if conflict.write.form is Form.IMPLICIT and conflict.write.silent:
+        return decisive(conflict.write, conflict.save)
+    return target_of(conflict.write)
 
 
 def reportable(conflict: Conflict) -> bool:
@@ -32,7 +39,7 @@ def fault(conflicts: list[Conflict]) -> Fault:
     """The finding for all conflicts of one construct."""
     first = max(conflicts, key=lambda c: c.certain)
     write, save = first.write, first.save
-    site = target_of(write)
+    site = place_of(first)
     silent = write.silent
     places = dict.fromkeys(c.save.site for c in conflicts)
     more = [related(f"saved here, by `{text_of(place, 40)}`", place) for place in list(places)[:4]]
