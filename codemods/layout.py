@@ -174,11 +174,20 @@ def _grouped(pieces: Sequence[_Piece], indent: str | None) -> list[cst.BaseState
     return out
 
 
+class _Blank(cst.CSTTransformer):
+    """Keeps blank lines blank where everything around them is indented further."""
+
+    def leave_EmptyLine(self, original_node: cst.EmptyLine, updated_node: cst.EmptyLine) -> cst.EmptyLine:  # noqa: N802
+        blank = updated_node.comment is None and not updated_node.whitespace.value
+        return updated_node.with_changes(indent=False) if blank else updated_node
+
+
 def _no_grad(lines: Sequence[Line], torch: str, indent: str | None) -> cst.With:
-    first, *others = lines
+    leading = lines[0].leading_lines
+    first, *others = [cast(Line, line.visit(_Blank())) for line in lines]
     return cst.With(
         items=[cst.WithItem(cst.parse_expression(f"{torch}.no_grad()"))],
-        leading_lines=first.leading_lines,
+        leading_lines=leading,
         body=cst.IndentedBlock(
             body=[first.with_changes(leading_lines=()), *others],
             header=cst.TrailingWhitespace(newline=_newline(first)),

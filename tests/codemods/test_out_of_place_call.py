@@ -312,7 +312,8 @@ def test_a_call_becomes_out_of_place_in(name: str) -> None:
         (
             "def f():\n    n = x * 1\n    def g():\n        ⟦n.add_(1)⟧\n    g()\n    return n\nz = f()\n",
             "nonlocal",
-            "def f():\n    n = x * 1\n    def g():\n        nonlocal n\n        n = n.add(1)\n    g()\n    return n\nz = f()\n",
+            "def f():\n    n = x * 1\n    def g():\n        nonlocal n\n        n = n.add(1)\n"
+            "    g()\n    return n\nz = f()\n",
         ),
         (
             'def g():\n    """Doc."""\n    # first\n    ⟦n.add_(1)⟧\nn = x * 1\ng()\n',
