@@ -42,6 +42,7 @@ FORMS = (
     list_and_stack,
     no_grad,
 )
+_TOO_DEEP = "the expressions of this file are nested too deeply"
 # Forms of which one construct takes only one: each turns it into something else.
 _EXCLUSIVE = (out_of_place_call, replace_expression, functional_store, out_of_place_assign, list_and_stack)
 
@@ -56,8 +57,11 @@ class Rewriter:
         except cst.ParserSyntaxError as error:
             place = Span(error.raw_line, error.raw_column, error.raw_line, error.raw_column)
             raise CannotRewrite(place, f"the file does not parse: {error.message}") from error
-        self.tree = Tree(module)
-        self.written = module.code
+        try:
+            self.tree = Tree(module)
+            self.written = module.code
+        except RecursionError as error:
+            raise CannotRewrite(Span(1, 0, 1, 0), _TOO_DEEP) from error
 
     def apply(self, steps: Sequence[Step]) -> str:
         """The source with all steps carried out; raises ``CannotRewrite``, and then none is."""
@@ -72,7 +76,7 @@ class Rewriter:
                 steps[0].span, f"the layout leaves no room for what would be written: {error}"
             ) from error
         except RecursionError as error:
-            raise CannotRewrite(steps[0].span, "the expressions of this file are nested too deeply") from error
+            raise CannotRewrite(steps[0].span, _TOO_DEEP) from error
         if not lossless:
             result = carried_over(self.source, self.written, result, steps[0].span)
         problem = _problem(result)
