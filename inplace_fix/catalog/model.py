@@ -6,7 +6,7 @@ All of it is measured by ``scripts/build_catalog.py`` and read from a data file;
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -70,6 +70,11 @@ class Op:
     ``out_of_place`` is the expression with {x} and {args}, "" where there is no counterpart. ``broken`` is True where
     the in-place form has no derivative (acosh_).
     ``scalar_first`` names the keyword of the scalar in the deprecated scalar-first overload (alpha, value), or "".
+    A name in ``writes`` with a dot is an attribute of that parameter (``parameters.grad``).
+    ``variadic`` names the parameter that takes all further positional arguments, or "".
+    ``overloads`` names more exact entries where overloads differ (``torch.max.dim``, ``torch.Tensor.pow.number``); the
+    entry itself then holds what is true of any of them. In an overload's entry ``given`` are the parameters that are
+    tensors in it, and those that are not among them are numbers or left out. ``Catalog.choose`` picks one.
     """
 
     name: str
@@ -90,7 +95,10 @@ class Op:
     random: bool = False
     broken: bool = False
     scalar_first: str = ""
-    source: str = ""  # how this was learnt: "op_db", "derivatives.yaml", "native_functions.yaml", "measured"
+    variadic: str = ""
+    overloads: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    source: str = ""  # how this was learnt: "op_db", "written" (measured on a sample written by hand), "declared"
 
     @property
     def in_place(self) -> bool:
@@ -100,6 +108,24 @@ class Op:
     def position(self, param: str) -> int | None:
         """The index of a parameter, None where there is none of that name."""
         return self.params.index(param) if param in self.params else None
+
+    def named(self, count: int) -> tuple[str, ...]:
+        """The parameter of each of ``count`` positional arguments; those beyond the last parameter are left out."""
+        if self.variadic:
+            start = self.params.index(self.variadic)
+            return (*self.params[:start], *[self.variadic] * (count - start))[:count]
+        return self.params[:count]
+
+    def fits(self, positional: Sequence[bool | None], keywords: Mapping[str, bool | None]) -> bool:
+        """Whether a call can mean this overload; each argument says if it is a tensor, None where that is not known."""
+        names = self.named(len(positional))
+        if len(names) < len(positional) or not keywords.keys() <= {*self.params, "out"}:
+            return False
+        tensors: dict[str, bool | None] = {**keywords, **dict(zip(names, positional, strict=True))}
+        tensors.pop("out", None)
+        return tensors.keys() >= set(self.given) and all(
+            is_tensor is None or is_tensor == (name in self.given) for name, is_tensor in tensors.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +172,12 @@ class Catalog:
         """The operation behind a Python operator, ``+`` or ``+=``."""
         name = self.operators.get(symbol)
         return self.ops.get(name) if name else None
+
+    def choose(self, op: Op, positional: Sequence[bool | None], keywords: Mapping[str, bool | None]) -> Op:
+        """The overload of ``op`` that a call means, ``op`` itself where the call fits several or none.
+
+        ``positional`` (the receiver of a method first) and ``keywords`` say of each argument whether it is a tensor or
+        a list of tensors, None where that is not known.
+        """
+        fitting = [self.ops[name] for name in op.overloads if self.ops[name].fits(positional, keywords)]
+        return fitting[0] if len(fitting) == 1 else op

@@ -20,6 +20,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 
 from scripts.catalog_build.measure import MISFITS
+from scripts.catalog_build.surface import name_of_call
 
 DTYPES = (torch.float64, torch.float32, torch.complex64, torch.int64)
 SAMPLES_PER_ENTRY = 40
@@ -50,7 +51,7 @@ class _Notes(TorchFunctionMode):
         names = self.names.get(func, ())
         if names:
             call = Call(_detached(args), _detached(dict(kwargs or {})), self.origin)
-            self.found.extend((name, call) for name in names)
+            self.found.extend((name, call) for name in names if name_of_call(name, args) == name)
         return func(*args, **(kwargs or {}))
 
 
@@ -113,30 +114,39 @@ def _written(names: Mapping[Any, list[str]], lines: Iterable[str]) -> Iterator[t
     for line in lines:
         notes = _Notes(names, "written")
         torch.manual_seed(0)
-        scope = _scope()
+        values = scope()
+
+        def call(name: str, *args: Any, notes: _Notes = notes, **kwargs: Any) -> None:
+            notes.found.append((name, Call(_detached(args), _detached(kwargs), "written")))
+
         with notes:
-            exec(compile(line, "<written sample>", "exec"), scope)
-        wanted = scope.get("__only__")
-        yield from (found for found in notes.found if wanted is None or found[0] in wanted)
+            exec(compile(line, "<written sample>", "exec"), {**values, "call": call})
+        yield from notes.found
 
 
-def _scope() -> dict[str, Any]:
-    """Names for the written samples: small float tensors, an index, a mask."""
+def scope() -> dict[str, Any]:
+    """The names that the written samples use: small tensors of doubles, an index, a mask, integers, a leaf ``r``."""
+    double = torch.float64
     return {
         "torch": torch,
         "F": torch.nn.functional,
-        "v": torch.rand(4, dtype=torch.float64) + 0.5,
-        "w": torch.rand(4, dtype=torch.float64) + 0.5,
-        "x": torch.rand(3, 4, dtype=torch.float64) + 0.5,
-        "y": torch.rand(3, 4, dtype=torch.float64) + 0.5,
-        "s": torch.rand(4, 4, dtype=torch.float64) + 0.5,
-        "z": torch.rand((), dtype=torch.float64) + 0.5,
+        "v": torch.rand(4, dtype=double) + 0.5,
+        "w": torch.rand(4, dtype=double) + 0.5,
+        "x": torch.rand(3, 4, dtype=double) + 0.5,
+        "y": torch.rand(3, 4, dtype=double) + 0.5,
+        "s": torch.rand(4, 4, dtype=double) + 0.5,
+        "s8": torch.rand(8, 8, dtype=double) + 0.5,
+        "z": torch.rand((), dtype=double) + 0.5,
         "c": torch.rand(3, 4, dtype=torch.complex128),
-        "b": torch.rand(2, 3, 8, 8, dtype=torch.float64),
+        "b": torch.rand(2, 3, 8, 8, dtype=double),
+        "g": torch.rand(2, 4, 4, 2, dtype=double),
+        "t": torch.rand(1, 2, 3, dtype=double),
+        "f": torch.rand(3, 4, dtype=torch.float32),
         "i": torch.tensor([0, 2]),
+        "k": torch.tensor([0, 2, 1]),
         "n": torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8]]),
         "m": torch.tensor([[True, False, True, True], [False, True, True, False], [True, True, False, False]]),
-        "f": torch.rand(3, 4, dtype=torch.float32),
+        "r": torch.rand(3, 4, dtype=double, requires_grad=True),
     }
 
 

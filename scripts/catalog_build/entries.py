@@ -2,124 +2,206 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
-from inplace_fix.catalog.model import Op, Result
-from scripts.catalog_build import dtypes, facts, recipes, signatures
+from inplace_fix.catalog.model import Op
+from scripts.catalog_build import declared, dtypes, facts, measure, recipes, signatures
 from scripts.catalog_build.calls import Call
-from scripts.catalog_build.facts import Facts
 from scripts.catalog_build.measure import Seen
-from scripts.catalog_build.signatures import Signature
+from scripts.catalog_build.signatures import Param, Signature
 
-FLAG = "inplace"
+INPLACE = "inplace"
+_BINARY_DUNDER = Signature((Param("self", "tensor"), Param("other", optional=True)))
+
+
+@dataclass(frozen=True)
+class Group:
+    """The calls of one overload that give the same parameters as tensors, and what their runs showed."""
+
+    signature: Signature
+    tensors: frozenset[str]
+    calls: list[Call]
+    seen: list[Seen]
 
 
 def entries(name: str, function: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Op]:
     """The entry of ``name``, then those of its overloads (``torch.max.dim``) where they differ."""
-    current = [one for one in signatures.of(name, function) if not one.scalar_first]
-    groups = _grouped(current, calls)
-    observed = [(signature, facts.observe(function, signature, mine)) for signature, mine in groups]
-    observed = [(signature, seen) for signature, seen in observed if seen]
-    base = _widest(current)
-    every = [one for _, seen in observed for one in seen]
-    op = _op(name, base, every) if every else _unmeasured(name, base, current)
-    op = _described(op, function, calls, base, [one for group in groups for one in group[1]], current)
-    yield replace(op, out=any(signature.out for signature in current))
-    parts = [(signature, _op(name, signature, seen)) for signature, seen in observed]
-    if len({_essence(part) for _, part in parts}) > 1:
-        for label, part in _labelled(parts):
-            yield replace(part, name=f"{name}.{label}", out=op.out, kind=op.kind, out_of_place=op.out_of_place)
+    current = [one for one in signatures.of(name, function) if not one.scalar_first] or [_BINARY_DUNDER]
+    groups = _groups(function, current, calls)
+    base = _base(current, groups)
+    op = _op(name, base, groups) if groups else declared.entry(name, base, {one.returns for one in current if one.returns})
+    op = replace(op, out=any(signature.out for signature in current), variadic=_variadic(base, current))
+    op = _in_place_fields(op, calls)
+    if INPLACE in base.names:
+        op = _flagged(op, function, base, groups)
+    parts = [] if op.flag else list(_overloads(op, groups))
+    yield replace(op, overloads=tuple(part.name for part in parts))
+    yield from parts
 
 
-def _grouped(current: Sequence[Signature], calls: Sequence[Call]) -> list[tuple[Signature, list[Call]]]:
-    """Calls by the first overload that they fit; overloads of the same names are one."""
-    groups: dict[tuple[str, ...], tuple[Signature, list[Call]]] = {}
+def _groups(function: Callable[..., Any], current: Sequence[Signature], calls: Sequence[Call]) -> list[Group]:
+    found: dict[tuple[tuple[str, ...], frozenset[str]], Group] = {}
     for call in calls:
-        for signature in current:
-            if signature.bind(call.args, call.kwargs) is not None:
-                groups.setdefault(signature.names, (signature, []))[1].append(call)
-                break
-    merged: dict[tuple[str, ...], tuple[Signature, list[Call]]] = {}
-    for signature, mine in groups.values():
-        merged.setdefault(_positional(signature), (signature, []))[1].extend(mine)
-    return list(merged.values())
+        fitting = _fitting(current, call)
+        if fitting is None:
+            continue
+        signature, fitted, bound = fitting
+        tensors = frozenset(key for key, value in bound.items() if key != "out" and next(measure.leaves(value), None) is not None)
+        key = (_positional(signature), tensors)
+        found.setdefault(key, Group(signature, tensors, [], [])).calls.append(fitted)
+    for group in found.values():
+        group.seen.extend(facts.observe(function, group.signature, group.calls))
+    return [group for group in found.values() if group.seen]
+
+
+def _fitting(current: Sequence[Signature], call: Call) -> tuple[Signature, Call, dict[str, Any]] | None:
+    """The first overload that takes the call; keywords that none of them knows (of a lent call) are left out."""
+    known = {name for signature in current for name in (*signature.names, "out")}
+    fitted = Call(call.args, {key: value for key, value in call.kwargs.items() if key in known}, call.origin)
+    for signature in current:
+        bound = signature.bind(fitted.args, fitted.kwargs)
+        if bound is not None:
+            return signature, fitted, bound
+    return None
 
 
 def _positional(signature: Signature) -> tuple[str, ...]:
     return tuple("input" if name == "self" else name for name in signature.names)
 
 
-def _widest(current: Sequence[Signature]) -> Signature:
-    if not current:
-        return Signature(())
-    return max(current, key=lambda one: (sum(param.kind in ("tensor", "either") for param in one.params), len(one.params)))
+def _base(current: Sequence[Signature], groups: Sequence[Group]) -> Signature:
+    """The overload that stands for all: most tensors, then most used."""
+
+    def weight(one: Signature) -> tuple[int, int, int]:
+        tensors = sum(param.kind in ("tensor", "tensors", "either") for param in one.params)
+        used = sum(len(group.calls) for group in groups if _positional(group.signature) == _positional(one))
+        return tensors, used, len(one.params)
+
+    return max(current, key=weight)
 
 
-def _op(name: str, signature: Signature, seen: Sequence[Seen]) -> Op:
-    combined: Facts = facts.combine(seen, signature.names)
+def _variadic(base: Signature, current: Sequence[Signature]) -> str:
+    same = (one for one in current if one.names == base.names)
+    return next((param.name for one in same for param in one.params if param.variadic), "")
+
+
+def _op(name: str, signature: Signature, groups: Sequence[Group]) -> Op:
+    seen = [_renamed(one, signature) for group in groups for one in group.seen]
+    combined = facts.combine(seen, signature.names)
+    origins = {call.origin for group in groups for call in group.calls}
     return Op(
         name=name,
         params=signature.names,
         result=combined.result,
         results=combined.results,
-        saves=combined.saves,
-        differentiable=combined.differentiable,
+        saves=tuple(save for save in combined.saves if save.what.startswith("result") or save.what in signature.names),
+        differentiable=tuple(param for param in combined.differentiable if param in signature.names),
         writes=combined.writes,
         silent=combined.silent,
         random=combined.random,
-        source="measured",
+        source="op_db" if "op_db" in origins else "written",
     )
 
 
-def _essence(op: Op) -> tuple[Any, ...]:
-    return (op.result, op.results, op.saves, op.differentiable)
+def _renamed(seen: Seen, signature: Signature) -> Seen:
+    """The same run with the name that this overload has for the first parameter (some say ``self``, some ``input``)."""
+    for old, new in (("self", "input"), ("input", "self")):
+        if new in signature.names and old not in signature.names:
+            names = {old: new}
+            return replace(
+                seen,
+                mask=frozenset(names.get(name, name) for name in seen.mask),
+                tensors=frozenset(names.get(name, name) for name in seen.tensors),
+                saved=frozenset(names.get(name, name) for name in seen.saved),
+                written=frozenset(names.get(name, name) for name in seen.written),
+            )
+    return seen
 
 
-def _labelled(parts: Sequence[tuple[Signature, Op]]) -> Iterator[tuple[str, Op]]:
+def _overloads(op: Op, groups: Sequence[Group]) -> Iterator[Op]:
+    """Entries for the overloads, unless the entry itself tells everything of each."""
+    groups = [group for group in groups if not all(one.trivial for one in group.seen)]
+    structures: dict[tuple[str, ...], list[Group]] = {}
+    for group in groups:
+        structures.setdefault(_positional(group.signature), []).append(group)
+    if all(_tells(op, _op(op.name, group.signature, [group]), group.tensors, len(structures) > 1) for group in groups):
+        return
+    parts: list[tuple[Signature, frozenset[str], Op]] = []
+    for mine in structures.values():
+        signature = mine[0].signature
+        whole = _op(op.name, signature, mine)
+        exact = [_op(op.name, signature, [group]) for group in mine]
+        if all(_tells(whole, one, group.tensors, True) for one, group in zip(exact, mine, strict=True)):
+            parts.append((signature, frozenset.intersection(*(group.tensors for group in mine)), whole))
+        else:
+            parts += [(signature, group.tensors, one) for one, group in zip(exact, mine, strict=True)]
+    yield from _labelled(op, parts)
+
+
+def _tells(whole: Op, part: Op, tensors: frozenset[str], count: bool) -> bool:
+    """Whether the wider entry says of calls with these tensors just what was seen of them."""
+    return _told(whole, tensors) == _told(part, tensors) and not (count and whole.results != part.results)
+
+
+def _told(op: Op, tensors: frozenset[str]) -> set[tuple[str, frozenset[str], bool]]:
+    every = frozenset(op.differentiable) & tensors
+    told = set()
+    for save in op.saves:
+        needs = (frozenset(save.needs) & tensors) if save.needs else every
+        if (save.what.startswith("result") or save.what in tensors) and needs:
+            told.add((save.what, needs, save.always))
+    return told
+
+
+def _labelled(op: Op, parts: Sequence[tuple[Signature, frozenset[str], Op]]) -> Iterator[Op]:
     used: set[str] = set()
-    shared = set.intersection(*({*signature.names} for signature, _ in parts))
-    for signature, part in parts:
-        label = next((name for name in signature.names if name not in shared and name not in used), "all")
-        if label not in used:
-            used.add(label)
-            yield label, part
+    shared = set.intersection(*({*signature.names} for signature, _, _ in parts))
+    for signature, tensors, part in parts:
+        given = tuple(name for name in part.params if name in tensors)
+        own = [name for name in signature.names if name not in shared]
+        choices = [*own, "_".join(given[1:]) or ("number" if not own and len(parts) > 1 else "all"), "_".join(given), "none"]
+        label = next(choice for choice in choices if choice and choice not in used)
+        used.add(label)
+        yield replace(
+            part,
+            name=f"{op.name}.{label}",
+            given=given,
+            out=op.out,
+            kind=op.kind,
+            out_of_place=op.out_of_place,
+            can_change_dtype=op.can_change_dtype,
+            variadic=op.variadic if op.variadic in part.params else "",
+        )
 
 
-def _unmeasured(name: str, base: Signature, current: Sequence[Signature]) -> Op:
-    returns = {signature.returns for signature in current if signature.returns}
-    result = Result.FRESH
-    if returns and not any("Tensor" in text or "return_types" in text for text in returns):
-        result = Result.NONE if returns == {"None"} else Result.VALUE
-    return Op(name=name, params=base.names, result=result, source="native_functions.yaml")
-
-
-def _described(
-    op: Op, function: Callable[..., Any], calls: Sequence[Call], base: Signature, bound: Sequence[Call], current: Any
-) -> Op:
+def _in_place_fields(op: Op, calls: Sequence[Call]) -> Op:
     leaf = op.name.rpartition(".")[2]
-    if op.name.startswith("torch.Tensor.") and leaf.endswith("_") and not leaf.startswith("_"):
-        changes = dtypes.can_change(leaf, calls)
-        op = replace(
-            op,
-            kind=recipes.kind_of(leaf, changes),
-            out_of_place=recipes.template_of(leaf),
-            can_change_dtype=changes,
-            scalar_first=signatures.scalar_first_keyword(op.name),
-        )
-    if FLAG in base.names:
-        seen = facts.observe(function, base, bound, {FLAG: True})
-        combined = facts.combine(seen, base.names)
-        plain = facts.combine(facts.observe(function, base, bound, {FLAG: False}), base.names)
-        op = replace(
-            op,
-            flag=FLAG,
-            result=plain.result,
-            saves=plain.saves,
-            writes=combined.writes,
-            inplace_saves=combined.saves,
-        )
-    return op
+    if not op.name.startswith("torch.Tensor.") or leaf.startswith("_") or not recipes.is_in_place(leaf):
+        return op
+    changes = dtypes.can_change(leaf, calls)
+    return replace(
+        op,
+        kind=recipes.kind_of(leaf, changes),
+        out_of_place=recipes.template_of(leaf),
+        can_change_dtype=changes,
+        scalar_first=signatures.scalar_first_keyword(op.name),
+        broken=facts.is_broken(leaf, calls),
+    )
+
+
+def _flagged(op: Op, function: Callable[..., Any], base: Signature, groups: Sequence[Group]) -> Op:
+    """The entry of a functional with ``inplace=``: one set of facts with the flag, one without."""
+    calls = [call for group in groups for call in group.calls]
+    without = facts.combine(facts.observe(function, base, calls, {INPLACE: False}), base.names)
+    with_flag = facts.combine(facts.observe(function, base, calls, {INPLACE: True}), base.names)
+    return replace(
+        op,
+        flag=INPLACE,
+        result=without.result,
+        saves=without.saves,
+        differentiable=without.differentiable,
+        writes=with_flag.writes,
+        inplace_saves=with_flag.saves,
+    )

@@ -52,7 +52,7 @@ def _runs(function: Callable[..., Any], signature: Signature, bound: dict[str, A
 
     candidates = [name for name, value in bound.items() if name != "out" and measure.can_require_grad(value)]
     every = frozenset(candidates)
-    plans: list[tuple[frozenset[str], Any]] = [(mask, None) for mask in measure.masks(candidates)] or [(every, None)]
+    plans: list[tuple[frozenset[str], Any]] = [(mask, None) for mask in (*measure.masks(candidates), frozenset[str]())]
     plans += [(every, measure.transposed), (every, measure.strided)]
     for mask, layout in plans:
         torch.manual_seed(0)
@@ -84,20 +84,40 @@ def combine(seen: Sequence[Seen], names: Sequence[str]) -> Facts:
     """One statement from many runs; ``names`` are the parameters in order."""
     plain = [one for one in seen if not one.trivial] or list(seen)
     order = {name: index for index, name in enumerate(names)}
-    able = sorted({name for one in seen if one.requires_grad and len(one.mask) == 1 for name in one.mask}, key=order.get)  # type: ignore[arg-type]
-    if not able:
-        able = sorted({name for one in seen if one.requires_grad for name in one.mask}, key=lambda name: order.get(name, 99))
+
+    def place(name: str) -> tuple[int, str]:
+        return order.get(name, len(order)), name
+
+    single = {name for one in seen if one.requires_grad and len(one.mask) == 1 for name in one.mask}
+    able = sorted(single or {name for one in seen if one.requires_grad for name in one.mask}, key=place)
     written = {name for one in plain for name in one.written}
     counts = {one.results for one in seen}
     return Facts(
         result=relation_of({one.relation for one in plain if one.mask} or {one.relation for one in plain}),
         results=counts.pop() if len(counts) == 1 else 0,
-        saves=tuple(_saves(plain, able, order)),
+        saves=tuple(_saves([one for one in plain if not one.other_layout], able, order)),
         differentiable=tuple(able),
-        writes=tuple(sorted(written, key=lambda name: order.get(name, 99))),
+        writes=tuple(sorted(written, key=place)),
         silent=any(one.silent for one in plain),
         random=any(one.random for one in seen),
     )
+
+
+def is_broken(leaf: str, calls: Sequence[Call]) -> bool:
+    """Whether backward through the in-place method always fails for want of a derivative (``acosh_``)."""
+    for call in calls:
+        receiver = call.args[0]
+        if not measure.can_require_grad(receiver) or not isinstance(receiver, torch.Tensor):
+            continue
+        try:
+            result = getattr(torch.Tensor, leaf)(receiver.detach().clone().requires_grad_().clone(), *call.args[1:], **call.kwargs)
+            result.sum().backward()
+        except NotImplementedError as error:
+            return "derivative for" in str(error)
+        except measure.MISFITS:
+            continue
+        return False
+    return False
 
 
 def relation_of(kinds: set[Result]) -> Result:

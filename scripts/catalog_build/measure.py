@@ -30,6 +30,7 @@ MISFITS = (
     AssertionError,
     ZeroDivisionError,
     OverflowError,
+    BufferError,
 )
 
 
@@ -47,8 +48,7 @@ class Seen:
     results: int
     random: bool
     trivial: bool
-    node: str = ""
-    dtype_kept: bool = True
+    other_layout: bool = False
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
@@ -147,7 +147,7 @@ def run(
     return Seen(
         mask=mask,
         tensors=frozenset(name for name, tensor in named if tensor.numel()),
-        saved=frozenset(_saved(packed, named, result, written)),
+        saved=frozenset(_saved(packed, named, result, moved)),
         written=written,
         silent=bool(changed),
         requires_grad=any(tensor.requires_grad for tensor in outputs)
@@ -156,8 +156,7 @@ def run(
         results=len(result) if isinstance(result, (list, tuple)) and outputs else 1,
         random=random,
         trivial=_trivial(named, outputs),
-        node=next((tensor.grad_fn.name() for tensor in outputs if tensor.grad_fn is not None), ""),
-        dtype_kept=first is None or not outputs or outputs[0].dtype == first.dtype,
+        other_layout=layout is not None,
     )
 
 
@@ -191,8 +190,9 @@ def _trivial(named: list[tuple[str, torch.Tensor]], outputs: list[torch.Tensor])
 
 
 def _saved(
-    packed: list[torch.Tensor], named: list[tuple[str, torch.Tensor]], result: Any, written: frozenset[str]
+    packed: list[torch.Tensor], named: list[tuple[str, torch.Tensor]], result: Any, moved: set[str]
 ) -> Iterator[str]:
+    """Names of what was packed. A saved argument whose version moved holds what the operation wrote: the result."""
     inputs: dict[int | None, str] = {}
     for name, tensor in named:
         inputs.setdefault(storage_of(tensor), name)
@@ -207,10 +207,10 @@ def _saved(
         storage = storage_of(tensor)
         if storage is None or not tensor.numel():
             continue
-        if storage in inputs and inputs[storage] in written:
-            yield "result" if results.get(storage, "result") == "result" else results[storage]
-        elif storage in inputs:
+        if storage in inputs and inputs[storage] not in moved:
             yield inputs[storage]
+        elif storage in inputs:
+            yield results.get(storage, "result")
         elif storage in results:
             yield results[storage]
 

@@ -43,6 +43,11 @@ CALLBACK = "apply_ map_ map2_".split()
 NO_TWIN = {*STORAGE_META, *CALLBACK, "requires_grad_", "share_memory_", "retain_grad", "fill_diagonal_"}
 
 
+def is_in_place(leaf: str) -> bool:
+    """Whether a method of this name belongs to the table of in-place methods."""
+    return leaf.endswith("_") or leaf in FLAG
+
+
 def kind_of(leaf: str, can_change_dtype: bool) -> Kind:
     """The kind of an in-place method by its name; values need a cast where the result type was seen to differ."""
     for names, kind in (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +33,9 @@ DUNDERS = (
     "truediv xor deepcopy"
 ).split()
 
+INDEXING = ("torch.Tensor.__getitem__", "torch.Tensor.__setitem__")
+ADVANCED = ".advanced"
+
 # Tensor operators of the ``torch`` namespace that begin with an underscore and are used by name in training code.
 PRIVATE_PREFIXES = ("_foreach_", "_fused_", "_amp_")
 
@@ -44,6 +48,11 @@ _WRITTEN_UTILS = (
     "parameters_to_vector",
     "vector_to_parameters",
 )
+# Creation, state and questions that are plain Python or C functions.
+_EXTRA = (
+    "as_tensor asarray frombuffer from_dlpack from_file from_numpy get_rng_state initial_seed is_grad_enabled is_storage "
+    "is_tensor manual_seed numel seed set_rng_state tensor"
+).split()
 _RNN_UTILS = ("pad_sequence", "unpad_sequence", "pack_padded_sequence", "pad_packed_sequence", "pack_sequence")
 
 
@@ -51,7 +60,23 @@ def callables() -> dict[str, Callable[..., Any]]:
     """Every public callable by name, in the order of the names."""
     found = dict(_methods())
     found.update(_functions())
+    for name in INDEXING:
+        found[name + ADVANCED] = found[name]
     return dict(sorted(found.items()))
+
+
+def name_of_call(name: str, args: Sequence[Any]) -> str:
+    """The entry that a call belongs to: indexing with a tensor or a list is an operation of its own."""
+    if name.removesuffix(ADVANCED) not in INDEXING:
+        return name
+    basic = name.removesuffix(ADVANCED)
+    return basic + ADVANCED if _is_advanced(args[1]) else basic
+
+
+def _is_advanced(index: Any) -> bool:
+    if isinstance(index, tuple):
+        return any(_is_advanced(item) or isinstance(item, tuple) for item in index)
+    return isinstance(index, list) or (isinstance(index, torch.Tensor) and (index.dim() > 0 or index.dtype == torch.bool))
 
 
 def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -87,7 +112,7 @@ def _wanted(namespace: str, name: str, function: Callable[..., Any]) -> bool:
     if namespace == "torch.nn.init":
         return function.__module__ == module_name(namespace) and name != "calculate_gain"
     if namespace == "torch.nn.functional":
-        return name not in ("boolean_dispatch", "handle_torch_function", "assert_int_or_pair") and (
+        return name not in ("boolean_dispatch", "handle_torch_function", "assert_int_or_pair", "Optional") and (
             not name.startswith("has_torch_function")
         )
     return name not in ("common_args", "factory_common_args")
@@ -99,14 +124,16 @@ def module_name(namespace: str) -> str:
 
 
 def _is_torch_operator(name: str, function: Callable[..., Any]) -> bool:
-    if hasattr(torch._C._VariableFunctions, name):
-        return True
-    if getattr(function, "__module__", "") == "torch.functional":
-        return True
-    if function in _overridable():
-        return True
-    return name in ("from_numpy", "tensor", "as_tensor", "from_dlpack", "manual_seed", "seed", "is_tensor", "numel")
+    if name.startswith(("sym_", "import_", "parse_", "fbgemm_", "miopen_")):
+        return False
+    return (
+        hasattr(torch._C._VariableFunctions, name)
+        or getattr(function, "__module__", "") == "torch.functional"
+        or function in _overridable()
+        or name in _EXTRA
+    )
 
 
-def _overridable() -> set[Callable[..., Any]]:
-    return set(overrides.get_testing_overrides()) | set(overrides.get_ignored_functions())
+@lru_cache(maxsize=1)
+def _overridable() -> frozenset[Callable[..., Any]]:
+    return frozenset(overrides.get_testing_overrides())
