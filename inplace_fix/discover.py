@@ -46,6 +46,13 @@ def discover(
     return Found(tuple(walk.files), tuple(walk.problems))
 
 
+def matches(path: Path, patterns: Sequence[str], base: Path) -> bool:
+    """Whether patterns in gitignore's language, relative to ``base``, speak of a file or of a folder above it."""
+    absolute = Path(os.path.abspath(path))
+    rules = _Rules.of_settings(patterns, base)
+    return any(left_out(place, place != absolute, rules) for place in (absolute, *absolute.parents))
+
+
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """Patterns that hold below one folder."""
@@ -113,9 +120,8 @@ class _Walk:
             )
             return
         is_folder = stat.S_ISDIR(mode)
-        if force_exclude and any(
-            left_out(place, place != absolute or is_folder, self.settings) for place in (absolute, *absolute.parents)
-        ):
+        places = (absolute, *absolute.parents)
+        if force_exclude and any(left_out(p, p != absolute or is_folder, self.settings) for p in places):
             return
         if is_folder:
             self.folder(path, absolute, (*_outer_rules(absolute), *self.settings))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from inplace_fix.engine import POLICIES
 from inplace_fix.nouns import Severity
+from inplace_fix.refusal import RefusalError
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -21,7 +22,7 @@ OWN_FILE, SHARED_FILE, TABLE = "inplace-fix.toml", "pyproject.toml", "tool.inpla
 KEYS = ("select", "ignore", "per-file-ignores", "exclude", "policy", "severity", "torch-version", "writes")
 
 
-class SettingsError(Exception):
+class SettingsError(RefusalError):
     """Settings that cannot be used; the message names the file, the key and what to write instead."""
 
 

@@ -36,7 +36,8 @@ def _groups(before: Sequence[bytes], after: Sequence[bytes]) -> list[list[tuple[
     head, tail = max(head - CONTEXT, 0), max(tail - CONTEXT, 0)
     matcher = difflib.SequenceMatcher(None, _lines(before, head, tail), _lines(after, head, tail))
     return [
-        [(tag, *(n + head for n in span)) for tag, *span in group] for group in matcher.get_grouped_opcodes(CONTEXT)
+        [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in group]
+        for group in matcher.get_grouped_opcodes(CONTEXT)
     ]
 
 
