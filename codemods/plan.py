@@ -5,7 +5,7 @@ Nothing is changed while steps are being planned, so that a step that cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,8 +30,10 @@ class Slot:
 class Plan:
     """The changes to one module, collected step by step."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, emptied: Set[cst.CSTNode] = frozenset()) -> None:
         self.tree = tree
+        # Statements in which every call that can be bound in a statement before is bound there.
+        self.emptied = emptied
         self.located: list[tuple[Step, Trail]] = []
         self._steps: dict[cst.CSTNode, list[Step]] = {}
         self.changes: dict[cst.CSTNode, list[Change]] = {}

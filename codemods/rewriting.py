@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import symtable
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import libcst as cst
 
@@ -26,6 +26,7 @@ from codemods.lossless import carried_over, shifted
 from codemods.places import SUITES, Trail, Tree
 from codemods.plan import Plan
 from codemods.steps import CannotRewrite, Span, Step
+from codemods.ways import MoveAllError
 
 # In this order they are applied where several meet in one construct: what changes arguments, what changes the call,
 # what uses its value, what changes the statement, what surrounds it.
@@ -87,20 +88,29 @@ class Rewriter:
 
 def rewrite_tree(tree: Tree, steps: Sequence[Step]) -> cst.Module:
     """The module with all steps carried out; raises ``CannotRewrite``."""
-    plan = Plan(tree)
     ranked: list[tuple[int, Step, Trail]] = []
     for step in dict.fromkeys(steps):
         rank, form = next((rank, form) for rank, form in enumerate(FORMS) if isinstance(step, form.STEP))
-        trail = tree.find(step.span, form.ACCEPTS, form.WHAT)
-        plan.locate(step, trail)
-        ranked.append((rank, step, trail))
+        ranked.append((rank, step, tree.find(step.span, form.ACCEPTS, form.WHAT)))
     ranked.sort(key=lambda item: (item[0], item[1].span))
     _check_conflicts(ranked)
+    emptied: set[cst.CSTNode] = set()
+    while True:
+        try:
+            changed = tree.module.visit(_Apply(_planned(tree, ranked, emptied)))
+        except MoveAllError as error:
+            emptied.add(error.statement)
+        else:
+            return changed
+
+
+def _planned(tree: Tree, ranked: Sequence[tuple[int, Step, Trail]], emptied: Set[cst.CSTNode]) -> Plan:
+    plan = Plan(tree, emptied)
+    for _, step, trail in ranked:
+        plan.locate(step, trail)
     for rank, step, trail in ranked:
         FORMS[rank].plan_step(plan, trail, step)
-    changed = tree.module.visit(_Apply(plan))
-    assert isinstance(changed, cst.Module)
-    return changed
+    return plan
 
 
 def _check_conflicts(ranked: Sequence[tuple[int, Step, Trail]]) -> None:

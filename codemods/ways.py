@@ -18,6 +18,14 @@ from codemods.steps import CannotRewrite, Span
 from codemods.syntax import direct, mentions, parse, pure, roots, same
 
 
+class MoveAllError(Exception):
+    """One call of a statement must be bound before it, so that those evaluated ahead of it must not stay behind."""
+
+    def __init__(self, statement: cst.CSTNode) -> None:
+        super().__init__("every call of the statement is to be bound before it")
+        self.statement = statement
+
+
 class Way(enum.Enum):
     """How a result gets bound."""
 
@@ -38,14 +46,16 @@ def choose(plan: Plan, trail: Trail, span: Span, target: cst.BaseExpression) -> 
     start = statement_index(trail)
     order = earlier(trail, start)
     obstacle = movable(order, names, plan.moved)
-    if not obstacle and (_is_head(trail, start, order) or _others_move(plan, trail, start, text)):
+    if not obstacle and (_is_head(trail, start, order) or trail[start] in plan.emptied):
         return Way.STATEMENT_BEFORE, trail
     if isinstance(target, cst.Name) and not _alias_waits(plan, order, names, text):
         refusal = no_walrus(trail, target.value)
         if not refusal:
             return Way.WALRUS, trail
         if obstacle:
-            raise CannotRewrite(span, f"{text} cannot be bound where it stands: {refusal}; nor before: {obstacle}")
+            obstacle = f"{obstacle}; nor where it stands: {refusal}"
+    if obstacle and trail[start] not in plan.emptied and len(plan.bindings_in(trail[start])) > 1:
+        raise MoveAllError(trail[start])
     if obstacle:
         raise CannotRewrite(span, f"{text} cannot be bound before this statement: {obstacle}")
     return Way.STATEMENT_BEFORE, trail
@@ -150,16 +160,6 @@ def _is_head(trail: Trail, start: int, order: Earlier) -> bool:
     if order.expressions or not isinstance(trail[start], cst.Expr | cst.Assign | cst.AnnAssign | cst.Return):
         return False
     return all(isinstance(node, cst.Attribute | cst.Call | cst.Subscript) for node in trail[start + 1 : -1])
-
-
-def _others_move(plan: Plan, trail: Trail, start: int, text: str) -> bool:
-    """Whether another call of the statement must be bound before it, so that this one must not stay behind."""
-    for other, target in plan.bindings_in(trail[start]):
-        if other[-1] in trail or trail[-1] in other:
-            continue
-        if not target.isidentifier() or same(target, text):
-            return True
-    return False
 
 
 def _alias_waits(plan: Plan, order: Earlier, names: set[str], text: str) -> bool:

@@ -171,6 +171,11 @@ CASES = {
         [add(), mul("self.h")],
         "x = x.add(1)\nself.h = self.h.mul(2)\nsee(x, self.h)\n",
     ),
+    "a name that was loaded and another beside it": (
+        "see(x, ⟦y.mul_(2)⟧, f'{⟦x.add_(1)⟧}')\n",
+        [mul("y"), add()],
+        "y = y.mul(2)\nx = x.add(1)\nsee(x, y, f'{x}')\n",
+    ),
     "a container's slot": ("⟦states[0].add_(1)⟧\n", [add("states[0]")], "states[0] = states[0].add(1)\n"),
     "a slot under an attribute": (
         "self.s = [x * 1, y * 1]\n⟦self.s[i].mul_(2)⟧\n",
