@@ -160,7 +160,7 @@ def _writable_mode(target: Path) -> os.stat_result | None:
         return None
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "is no regular file")
-    if not found.st_mode & 0o222 or not os.access(target, os.W_OK):
+    if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is read-only")
     return found
 
