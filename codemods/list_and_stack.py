@@ -107,7 +107,7 @@ def _check_loop(loop: cst.For, step: ListAndStack) -> None:
 
 
 def _check_store(plan: Plan, loop: cst.For, store: Trail, step: ListAndStack) -> None:
-    span = plan.tree.span(store[-1])
+    span = plan.tree.span(store)
     statement = store[-1]
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         raise CannotRewrite(span, "a row is not stored by a plain assignment")

@@ -13,7 +13,7 @@ from codemods.places import Trail, is_call
 from codemods.plan import Plan
 from codemods.scopes import no_walrus
 from codemods.steps import CannotRewrite, OutOfPlaceCall, Span
-from codemods.syntax import call_method, parenthesized, parse, pure, receiver, same
+from codemods.syntax import call_method, parenthesized, parse, parse_targets, pure, receiver, same
 from codemods.templates import fill, placeholders, renamed_function, renamed_method
 from codemods.temporaries import settled
 
@@ -30,6 +30,8 @@ def plan_step(plan: Plan, trail: Trail, step: OutOfPlaceCall) -> None:
     obj, _ = _parts(call, position, step.span)
     target = step.target
     try:
+        if target is not None:
+            parse_targets(target)
         order = placeholders(step.template)
     except ValueError as error:
         raise CannotRewrite(step.span, str(error)) from error

@@ -60,7 +60,7 @@ class Rewriter:
             raise CannotRewrite(place, f"the file does not parse: {error.message}") from error
         try:
             self.tree = Tree(module)
-            self.written = module.code
+            self.written = self.tree.write(module)
         except RecursionError as error:
             raise CannotRewrite(Span(1, 0, 1, 0), _TOO_DEEP) from error
 
@@ -71,7 +71,7 @@ class Rewriter:
         lossless = self.written == self.source
         located = steps if lossless else [shifted(step, self.source, self.written) for step in steps]
         try:
-            result = rewrite_tree(self.tree, located).code
+            result = self.tree.write(rewrite_tree(self.tree, located))
         except cst.CSTValidationError as error:
             raise CannotRewrite(
                 steps[0].span, f"the layout leaves no room for what would be written: {error}"
