@@ -157,9 +157,16 @@ def _ahead_in_expression(parent: cst.BaseExpression, child: cst.CSTNode) -> Earl
         return Earlier(_before(parent.elements, child))
     parts = getattr(parent, "parts", None)
     if parts is not None:
-        ahead = [value for part in parts[: list(parts).index(child)] for value in part.children]
-        return Earlier(tuple(node for node in ahead if isinstance(node, cst.BaseExpression)))
+        return Earlier(tuple(value for part in parts[: list(parts).index(child)] for value in _replaced(part)))
     return Earlier(())
+
+
+def _replaced(part: cst.CSTNode) -> list[cst.CSTNode]:
+    """The expressions in one part of an f-string, those of its format specification last."""
+    out: list[cst.CSTNode] = []
+    for node in part.children:
+        out.extend([node] if isinstance(node, cst.BaseExpression) else _replaced(node))
+    return out
 
 
 def _ahead_in_small(parent: cst.BaseSmallStatement, child: cst.CSTNode) -> Earlier:

@@ -105,6 +105,9 @@ def _rewritten(updated: cst.Call, step: OutOfPlaceCall, position: int | None, na
                 value = _first_named(value, name, obj)
         except ValueError as error:
             raise CannotRewrite(step.span, str(error)) from error
+        if step.template.endswith("({args})") and isinstance(value, cst.Call):
+            gaps = {"whitespace_before_args": updated.whitespace_before_args, "args": args}
+            value = value.with_changes(whitespace_after_func=updated.whitespace_after_func, **gaps)
         if updated.lpar and not value.lpar:
             value = value.with_changes(lpar=updated.lpar, rpar=updated.rpar)
     if step.cast:

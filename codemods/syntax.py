@@ -168,7 +168,7 @@ def pure(node: cst.CSTNode, moved: Set[cst.CSTNode] = frozenset()) -> bool:
     """
     if node in moved:
         return True
-    if isinstance(node, _EFFECTS):
+    if isinstance(node, _EFFECTS) or (isinstance(node, cst.Arg) and node.star):
         return False
     if isinstance(node, cst.Lambda):
         return all(pure(child, moved) for child in node.params.children)

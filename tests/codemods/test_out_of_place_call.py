@@ -246,6 +246,11 @@ CASES = {
         "z = F.leaky_relu(y * 1, 0.5)\n",
     ),
     "a function as template": ("⟦x.zero_()⟧\n", [call("torch.zeros_like({x})")], "x = torch.zeros_like(x)\n"),
+    "a template that ends in the call's own arguments": (
+        "⟦x.normal_(  # noise\n    0.0,  # mean\n    1.0,\n)⟧\n",
+        [call("torch.empty_like({x}).normal_({args})")],
+        "x = torch.empty_like(x).normal_(  # noise\n    0.0,  # mean\n    1.0,\n)\n",
+    ),
     "an operator as template": ("⟦x.add_(y if i else a)⟧\n", [call("{x} + {args}")], "x = x + (y if i else a)\n"),
     "an argument's method as template": (
         "⟦x.copy_(y + a)⟧\n",
