@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import torch
@@ -43,6 +42,7 @@ class Backward:
             site = recorder.positions.site(frame_of(1))
             for look in self.before:
                 look(outputs, site)
+            recorder.backwards += 1
             try:
                 result = original(outputs, *args, **kwargs)
             except Exception as error:
@@ -50,6 +50,7 @@ class Backward:
                 self._failed(outputs, site, error)
                 raise
             finally:
+                recorder.backwards -= 1
                 for act in self.after:
                     act()
             recorder.backward_passed()
@@ -113,8 +114,3 @@ class Backward:
             explanation.remedy,
             backward=site,
         )
-
-
-def engine_frame(frame: FrameType | None) -> bool:
-    """Whether a frame is the one from which the engine calls hooks and backward functions."""
-    return frame is not None and frame.f_code.co_name == "run" and frame.f_code.co_filename == __file__

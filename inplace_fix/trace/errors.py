@@ -27,6 +27,9 @@ _OUT_OF_PLACE = "make the write out of place and bind the result (x = x + y for 
 STALE = "modified by an inplace operation"
 """In every message about a saved value that was overwritten."""
 
+BASE_WRITTEN = "its base or another view of its base has been modified inplace"
+"""In the message about a view that is used after a write to its base; the error names the use, not the write."""
+
 _KNOWN = (
     _message(
         STALE,

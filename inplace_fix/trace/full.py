@@ -14,6 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from inplace_fix.trace import storages
+from inplace_fix.trace.reading import Reads
 from inplace_fix.trace.recorder import Recorder, Started
 from inplace_fix.trace.sampling import Sample, share
 from inplace_fix.trace.stamps import Stamps
@@ -25,8 +26,9 @@ Handler = Callable[[FrameType, Any, tuple[Any, ...], dict[str, Any]], Any]
 class FullMode(TorchFunctionMode):
     """Notes the node number, the result's facts and ``out=`` writes; ``handlers`` look closer at single functions."""
 
-    def __init__(self, recorder: Recorder, stamps: Stamps, handlers: dict[Any, Handler]) -> None:
+    def __init__(self, recorder: Recorder, stamps: Stamps, reads: Reads, handlers: dict[Any, Handler]) -> None:
         super().__init__()
+        self.reads = reads
         self.recorder = recorder
         self.stamps = stamps
         self.handlers = handlers
@@ -36,6 +38,8 @@ class FullMode(TorchFunctionMode):
     ) -> Any:
         if torch.compiler.is_dynamo_compiling():
             return func(*args, **(kwargs or {}))
+        if self.reads.count:
+            self.reads.look(func, args, kwargs, sys._getframe(1))
         handler = self.handlers.get(func)
         if handler is not None:
             result = handler(sys._getframe(1), func, args, kwargs or {})
@@ -44,7 +48,11 @@ class FullMode(TorchFunctionMode):
                 return self._with_out(func, args, kwargs)
             result = func(*args, **kwargs)
         else:
-            result = func(*args)
+            try:
+                result = func(*args)
+            except RuntimeError as error:
+                self._failed(args, error)
+                raise
         if isinstance(result, torch.Tensor):
             self._gave(func, result, bool(args) and result is args[0])
         elif type(result) in (tuple, list) and result and isinstance(result[0], torch.Tensor):
@@ -67,6 +75,11 @@ class FullMode(TorchFunctionMode):
             if storage is not None:
                 share(storage, site, sample)
 
+    def _failed(self, args: tuple[Any, ...], error: RuntimeError) -> None:
+        site = self.recorder.positions.site(sys._getframe(2))
+        if site is not None:
+            self.recorder.failed(site, [one for one in args if isinstance(one, torch.Tensor)], error)
+
     def _with_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         recorder = self.recorder
         out = kwargs["out"]
@@ -78,7 +91,7 @@ class FullMode(TorchFunctionMode):
             result = func(*args, **kwargs)
         except Exception as error:
             if started and started[0] is not None:
-                recorder.refused(started[0], error)
+                recorder.refused(started[0], listed[0], error)
             raise
         for one, receiver in zip(started, listed, strict=True):
             if one is not None:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from inplace_fix.trace.frames import local_variables
 from inplace_fix.trace.patches import Patches
 from inplace_fix.trace.positions import Positions, Site
 
@@ -36,7 +37,7 @@ class ModuleOrigins:
         while frame is not None and frame.f_code is not stop:
             code = frame.f_code
             if code.co_name == "forward" and code.co_argcount and code.co_varnames[0] == "self":
-                module = _first_argument(frame)
+                module = (local_variables(frame, ("self",)) or [None])[0]
                 if isinstance(module, nn.Module) and getattr(module, "inplace", False):
                     return self._made.get(module), "module"
                 return None, ""
@@ -90,12 +91,3 @@ def _modules_of_nn() -> Iterator[type[nn.Module]]:
     for value in vars(nn).values():
         if isinstance(value, type) and issubclass(value, nn.Module):
             yield from (base for base in value.__mro__ if issubclass(base, nn.Module))
-
-
-def _first_argument(frame: FrameType) -> object:
-    """``self`` of a frame, without leaving a snapshot of its locals behind (which would keep tensors alive)."""
-    names = frame.f_locals
-    value = names.get("self")
-    if sys.version_info < (3, 13):
-        names.clear()
-    return value

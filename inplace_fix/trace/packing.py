@@ -36,7 +36,7 @@ class _Packed:
         self.dates = dates
 
 
-def install_function_saves(recorder: Recorder, patches: Patches) -> None:
+def install_function_saves(recorder: Recorder, patches: Patches, silent: SilentWrites | None) -> None:
     """Date and place the saves of custom Functions."""
     context = torch.autograd.function.FunctionCtx
     original = context.save_for_backward
@@ -49,6 +49,8 @@ def install_function_saves(recorder: Recorder, patches: Patches) -> None:
             site = recorder.positions.site(frame_of(1))
             if site is not None:
                 stamp(ctx, site, recorder.tick)
+                if silent is not None:
+                    silent.armed = True
 
     patches.set(context, "save_for_backward", save_for_backward)
 

@@ -22,11 +22,16 @@ SKIPPED, LIBRARY, OWN = 0, 1, 2
 """torch, the standard library and this package; an installed library; the user's own tree."""
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
+_DEEPEST = 16
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+_Row = tuple[int | None, int | None, int | None, int | None]
 
 
 class Site:
-    """One instruction that did something to a tensor, with what the recorder keeps about it (see ``facts``)."""
+    """One instruction that did something to a tensor, with what the recorder keeps about it (see ``sampling``).
+
+    A negative ``lasti`` stands for the whole of that line.
+    """
 
     __slots__ = ("callers", "code", "count", "harmless", "kind", "lasti", "value", "write")
 
@@ -85,6 +90,15 @@ class Positions:
             frame = frame.f_back
         return None
 
+    def chain(self, frame: FrameType | None) -> tuple[Site, ...]:
+        """The sites of the user's own running functions, the innermost first."""
+        found: list[Site] = []
+        while frame is not None and len(found) < _DEEPEST:
+            if self.kind(frame.f_code) == OWN:
+                found.append(self.at(frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        return tuple(found)
+
     def kind(self, code: CodeType) -> int:
         """Whose code it is: ``SKIPPED``, ``LIBRARY`` or ``OWN``."""
         entry = self._codes.get(id(code))
@@ -97,6 +111,10 @@ class Positions:
         if found is None:
             found = entry.sites[lasti] = Site(code, lasti, entry.kind)
         return found
+
+    def line(self, code: CodeType, number: int) -> Site:
+        """The site of everything that one line of a code object does, for what is known by line only."""
+        return self.at(code, -number)
 
     def all(self) -> Iterator[Site]:
         """Every site seen so far (over a copy, since other threads may go on adding)."""
@@ -141,7 +159,7 @@ class Spans:
 
     def __init__(self) -> None:
         self._lines: dict[str, list[str]] = {}
-        self._tables: dict[int, tuple[CodeType, list[tuple[int | None, int | None, int | None, int | None]]]] = {}
+        self._tables: dict[int, tuple[CodeType, list[_Row]]] = {}
 
     def place(self, site: Site) -> Place:
         """The source expression of a site."""
@@ -150,23 +168,30 @@ class Spans:
     def span(self, code: CodeType, lasti: int) -> Span:
         """The span of one instruction; before Python 3.11 that is the whole text of its line."""
         if not hasattr(code, "co_positions"):
-            return self._whole_line(code, lasti)
+            return self._text_span(code.co_filename, -lasti if lasti < 0 else _line_of(code, lasti))
         known = self._tables.get(id(code))
         if known is None:
             known = self._tables[id(code)] = (code, list(code.co_positions()))
+        if lasti < 0:
+            return self._whole(code.co_filename, -lasti, known[1])
         index = lasti // 2
         line, end_line, column, end_column = known[1][index] if 0 <= index < len(known[1]) else (None,) * 4
         if line is None or end_line is None or column is None or end_column is None:
-            return self._whole_line(code, lasti)
+            return self._text_span(code.co_filename, _line_of(code, lasti))
         name = code.co_filename
         return Span(line, self._points(name, line, column), end_line, self._points(name, end_line, end_column))
 
-    def _whole_line(self, code: CodeType, lasti: int) -> Span:
-        line = code.co_firstlineno
-        for start, end, number in code.co_lines():
-            if number is not None and start <= lasti < end:
-                line = number
-        text = self._text(code.co_filename, line)
+    def _whole(self, name: str, line: int, table: list[_Row]) -> Span:
+        """The span of all instructions that start on a line."""
+        rows = [row for row in table if row[0] == line and None not in row]
+        if not rows:
+            return self._text_span(name, line)
+        first = min(row[2] or 0 for row in rows)
+        end_line, end = max((row[1] or line, row[3] or 0) for row in rows)
+        return Span(line, self._points(name, line, first), end_line, self._points(name, end_line, end))
+
+    def _text_span(self, filename: str, line: int) -> Span:
+        text = self._text(filename, line)
         return Span(line, len(text) - len(text.lstrip()), line, len(text.rstrip()))
 
     def _points(self, filename: str, line: int, column: int) -> int:
@@ -184,6 +209,13 @@ class Spans:
         if known is None:
             known = self._lines[filename] = _read(filename)
         return known
+
+
+def _line_of(code: CodeType, lasti: int) -> int:
+    for start, end, number in code.co_lines():
+        if number is not None and start <= lasti < end:
+            return number
+    return code.co_firstlineno
 
 
 def digest(filename: str) -> str:

@@ -6,6 +6,7 @@ The recorder keeps no tensor: writes hang on the storages (``storages``), sites 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -14,7 +15,8 @@ from typing import Any
 import torch
 
 from inplace_fix.trace import storages
-from inplace_fix.trace.errors import explain, first_sentence
+from inplace_fix.trace.errors import BASE_WRITTEN, explain, first_sentence
+from inplace_fix.trace.frames import local_variables
 from inplace_fix.trace.modules import ModuleOrigins
 from inplace_fix.trace.positions import OWN, Positions, Site
 from inplace_fix.trace.sampling import Sample, share
@@ -65,13 +67,13 @@ class Started:
     tick: int
     made_at: Site | None
     region: tuple[storages.Geometry, int] | None
-    sample: Sample | None
     silent: bool = False
     via: str = ""
+    sampled: bool = False
 
 
 Check = Callable[[Started, torch.Tensor, tuple[Any, ...], FrameType], None]
-Noted = Callable[[Entry, torch.Tensor, Any], None]
+Noted = Callable[[Entry, torch.Tensor, Any, "Started"], None]
 
 
 class Recorder:
@@ -80,13 +82,15 @@ class Recorder:
     def __init__(self, *, full: bool) -> None:
         self.full = full
         self.live = True
-        self.tick = 0
+        # Logs stay on storages when a recording ends; the next one in this process must not take them for its own.
+        self.tick = time.monotonic_ns()
         self.positions = Positions(next(iter(torch.__path__)))
         self.origins = ModuleOrigins(self.positions)
         self.faults: dict[Observed, Tally] = {}
         self.checks: list[Check] = []  # looked at before every write
         self.noted: list[Noted] = []  # told of every write once it is in a storage's log
         self.on_fault: list[Callable[[], None]] = []
+        self.backwards = 0  # how many runs of the engine are under way
         self._since_backward: set[Site] = set()
 
     # -- writes ----------------------------------------------------------------------------------------------------
@@ -104,11 +108,12 @@ class Recorder:
         sample = site.write
         if sample is None:
             sample = site.write = Sample()
-        if sample.due():
+        sampled = sample.due()
+        if sampled:
             sample.add(receiver, op)
             self._share(receiver, site, sample)
         region = storages.geometry(receiver) if self.full else None
-        started = Started(site, op, storages.version_of(receiver), self.tick, made_at, region, sample, via=via)
+        started = Started(site, op, storages.version_of(receiver), self.tick, made_at, region, via=via, sampled=sampled)
         for check in self.checks:
             check(started, receiver, args, frame)
         return started
@@ -144,7 +149,7 @@ class Recorder:
                 del entry.regions[0]
             entry.regions.append(started.region)
         for told in self.noted:
-            told(entry, receiver, storage)
+            told(entry, receiver, storage, started)
 
     def wrote_silently(self, frame: FrameType, receivers: Iterable[object], op: str, tick: int) -> None:
         """Log writes that happened inside an operation at ``tick`` and moved no version counter."""
@@ -156,9 +161,9 @@ class Recorder:
                 version = storages.version_of(receiver)
                 if version is not None:
                     region = storages.geometry(receiver)
-                    self.wrote(Started(site, op, version, tick, None, region, None, silent=True), receiver)
+                    self.wrote(Started(site, op, version, tick, None, region, silent=True), receiver)
 
-    def refused(self, started: Started, error: BaseException) -> None:
+    def refused(self, started: Started, receiver: torch.Tensor, error: BaseException) -> None:
         """Explain an in-place operation that PyTorch refused."""
         if hasattr(error, SEEN):
             return
@@ -173,6 +178,7 @@ class Recorder:
             explanation.why,
             explanation.remedy,
             (write,),
+            related=_origin(explanation.kind, receiver, started.site),
         )
         self.report([observed], error)
 
@@ -230,16 +236,31 @@ class Recorder:
         site = self.site_of(error.__traceback__)
         if explanation is None or site is None:
             return
+        tensors = [one for one in _locals_at_end(error.__traceback__, site) if isinstance(one, torch.Tensor)]
+        self.failed(site, tensors, error)
+        self.uncaught(getattr(error, SEEN))
+
+    def failed(self, site: Site, tensors: Iterable[torch.Tensor], error: BaseException) -> None:
+        """Explain an error of an operation at ``site`` that is no in-place write itself; ``tensors`` may be in it."""
+        explanation = explain(str(error))
+        if explanation is None or hasattr(error, SEEN):
+            return
+        writes: tuple[Wrote, ...] = ((site, "", None),)
+        related: tuple[tuple[str, Site], ...] = ()
+        if BASE_WRITTEN in str(error):
+            last = _last_write(tensors)
+            if last is not None:
+                writes, related = ((last.site, last.op, last.made_at),), (("and then used", site),)
         observed = Observed(
             explanation.kind,
             "raised",
             first_sentence(str(error)),
             explanation.why,
             explanation.remedy,
-            ((site, "", None),),
+            writes,
+            related=related,
         )
         self.report([observed], error)
-        self.uncaught([observed])
 
     def site_of(self, traceback: TracebackType | None) -> Site | None:
         """The innermost site of a traceback that lies outside torch and the standard library."""
@@ -276,3 +297,36 @@ class Recorder:
         storage = storages.storage_of(tensor)
         if storage is not None:
             share(storage, site, sample)
+
+
+_VIEWS = {"multi-output-view", "no-grad-view", "hook-view", "custom-function-view", "expanded", "view-of-leaf"}
+
+
+def _origin(kind: str, receiver: torch.Tensor, site: Site) -> tuple[tuple[str, Site], ...]:
+    """Where the refused tensor came from, as far as the *full* level noted it: the view, or the tensor's first place."""
+    storage = storages.storage_of(receiver)
+    sites = [one for one in getattr(storage, "_inplace_fix_sites", ()) if one is not site and one.value is not None]
+    if not sites:
+        return ()
+    if kind in _VIEWS:
+        return (("the view was made", sites[-1]),)
+    return (("the tensor was made", sites[0]),)
+
+
+def _last_write(tensors: Iterable[torch.Tensor]) -> Entry | None:
+    entries: list[Entry] = []
+    for tensor in tensors:
+        storage = storages.storage_of(tensor)
+        if storage is not None and tensor._is_view():
+            entries.extend(storages.log_of(storage).values())
+    return max(entries, key=lambda entry: entry.tick, default=None)
+
+
+def _locals_at_end(traceback: TracebackType | None, site: Site) -> list[object]:
+    """The local variables of the function in which the error arose."""
+    found: list[object] = []
+    while traceback is not None:
+        if traceback.tb_frame.f_code is site.code:
+            found = local_variables(traceback.tb_frame)
+        traceback = traceback.tb_next
+    return found

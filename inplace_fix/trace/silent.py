@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -14,13 +15,15 @@ import torch
 import torch.nn.functional
 
 from inplace_fix.trace import graph, storages
+from inplace_fix.trace.aliasing import Aliasing
 from inplace_fix.trace.full import Handler
 from inplace_fix.trace.patches import Patches
 from inplace_fix.trace.positions import Site
 from inplace_fix.trace.recorder import Observed, Recorder, Started
-from inplace_fix.trace.stamps import Stamps
+from inplace_fix.trace.stamps import Stamps, next_number
 from inplace_fix.trace.storages import Entry
 
+_CHAINS = 4096
 _MOVE = "move the write behind the backward, or bind a new tensor and leave the saved one as it is"
 
 _KINDS = (
@@ -37,7 +40,7 @@ _KINDS = (
         "a fused optimizer step overwrote weights that a graph still needs, and fused steps move no version counter",
     ),
     (
-        lambda entry: entry.op == "numpy",
+        lambda entry: entry.op.startswith("numpy"),
         "numpy",
         "the write went through a NumPy array that shares the tensor's memory",
     ),
@@ -53,10 +56,12 @@ _DATA = ("data-attribute", "the write went through `.data`, which has a version 
 class SilentWrites:
     """The look before each backward, and the operations that write without saying so."""
 
-    def __init__(self, recorder: Recorder, stamps: Stamps) -> None:
+    def __init__(self, recorder: Recorder, stamps: Stamps, aliasing: Aliasing) -> None:
         self._recorder = recorder
+        self._aliasing = aliasing
         self._stamps = stamps
         self.armed = False
+        self._chains: dict[int, tuple[Site, ...]] = {}
 
     def handlers(self) -> dict[Any, Handler]:
         """For the mode of the *full* level."""
@@ -88,7 +93,7 @@ class SilentWrites:
         if not self.armed:
             return
         for node in graph.nodes(graph.roots_of(outputs)):
-            stamp = None
+            stamp: tuple[Site, int] | None = None
             for attribute, raw in graph.raw_values(node):
                 tensor = graph.tensor_of(raw)
                 storage = storages.storage_of(tensor) if tensor is not None else None
@@ -100,7 +105,9 @@ class SilentWrites:
                     break
                 later = list(self.later(log.values(), tensor, stamp[1]))
                 if later and not graph.refused(node, attribute):
-                    self._recorder.report(silent_faults(later, stamp[0], node.name(), attribute, backward))
+                    faults = silent_faults(later, stamp[0], node.name(), attribute, backward)
+                    chain = self._chains.get(node._sequence_nr(), ())
+                    self._recorder.report([_told_apart(fault, later, chain) for fault in faults])
 
     def later(self, entries: Any, tensor: torch.Tensor, tick: int) -> Iterator[Entry]:
         """The writes to the memory of ``tensor`` after ``tick``."""
@@ -114,16 +121,18 @@ class SilentWrites:
             elif region is None or not entry.regions or any(storages.overlap(region, one) for one in entry.regions):
                 yield entry
 
-    def _arm(self, entry: Entry, receiver: torch.Tensor, storage: Any) -> None:
+    def _arm(self, entry: Entry, receiver: torch.Tensor, storage: Any, started: Started) -> None:
         if entry.silent:
             self.armed = True
 
     def _data_read(self, frame: FrameType, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.armed = True
-        return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        self._aliasing.data_read(args[0], result)
+        return result
 
     def _data_set(self, frame: FrameType, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        receiver, value = args[0], args[1]
+        receiver = args[0]
         old = storages.storage_of(receiver)
         result = func(*args, **kwargs)
         new = storages.storage_of(receiver)
@@ -131,6 +140,7 @@ class SilentWrites:
         if new is None or site is None or (old is not None and old._cdata == new._cdata):
             return result
         self.armed = True
+        self._aliasing.data_set(receiver, args[1], site)
         self._recorder.tick += 1
         entry = storages.note(new, site)
         entry.op, entry.tick, entry.silent, entry.swapped = "data =", self._recorder.tick, True, receiver._cdata
@@ -160,9 +170,13 @@ class SilentWrites:
         """Run an operation that may write to ``receivers``; the write is noted if their contents can have changed."""
         recorder = self._recorder
         tensors = [one for one in receivers if isinstance(one, torch.Tensor)]
-        training = bool(tensors) and _is_training(func, args, kwargs)
-        if not training:
+        if not tensors:
             return func(*args, **kwargs)
+        chain = recorder.positions.chain(frame)
+        if not _is_training(func, args, kwargs):
+            result = func(*args, **kwargs)
+            self._keep_chain(chain)
+            return result
         recorder.tick += 1
         tick = recorder.tick
         before = [storages.version_of(one) for one in tensors]
@@ -171,11 +185,18 @@ class SilentWrites:
         if site is not None:
             for tensor, version in zip(tensors, before, strict=True):
                 silent = storages.version_of(tensor) == version
-                started = Started(
-                    site, func.__name__, version, tick, None, storages.geometry(tensor), None, silent=silent
-                )
+                started = Started(site, func.__name__, version, tick, None, storages.geometry(tensor), silent=silent)
                 recorder.wrote(started, tensor)
+                storage = storages.storage_of(tensor)
+                if storage is not None:
+                    storages.note(storage, site).chain = chain
         return result
+
+    def _keep_chain(self, chain: tuple[Site, ...]) -> None:
+        """Remember from where the node was made that autograd numbered last."""
+        while len(self._chains) >= _CHAINS:
+            del self._chains[next(iter(self._chains))]
+        self._chains[next_number() - 1] = chain
 
     def _collective(self, original: Callable[..., Any], name: str) -> Callable[..., Any]:
         recorder = self._recorder
@@ -217,6 +238,22 @@ def silent_faults(
         )
         for (kind, why), entries in kinds.items()
     ]
+
+
+def _told_apart(fault: Observed, writes: Sequence[Entry], saved: tuple[Site, ...]) -> Observed:
+    """Where one line both saved and wrote, as a layer's call does in two forward passes, name the calls that led there."""
+    chain = next((entry.chain for entry in writes if entry.chain), ())
+    if not chain or not saved or chain[0] is not saved[0]:
+        return fault
+    for wrote_from, saved_from in zip(reversed(chain), reversed(saved), strict=False):
+        if wrote_from is not saved_from:
+            return replace(
+                fault,
+                writes=tuple((wrote_from, op, made_at) for _, op, made_at in fault.writes),
+                saved=saved_from,
+                related=(("by both calls, in the end,", chain[0]),),
+            )
+    return fault
 
 
 def _kind(entry: Entry) -> tuple[str, str]:

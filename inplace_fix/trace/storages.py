@@ -21,9 +21,10 @@ class Entry:
     writes and saves. ``regions`` are the memory ranges of the last few writes, in bytes from the start of the storage,
     empty where they were not noted. ``made_at`` is where the module was made whose ``inplace=True`` wrote. ``swapped``
     is the identity of the tensor whose ``.data`` was set. ``via`` is "optimizer" where torch.optim wrote.
+    ``chain`` is the user's call stack where that was noted, the innermost site first.
     """
 
-    __slots__ = ("after", "before", "made_at", "op", "regions", "silent", "site", "swapped", "tick", "via")
+    __slots__ = ("after", "before", "chain", "made_at", "op", "regions", "silent", "site", "swapped", "tick", "via")
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -34,6 +35,7 @@ class Entry:
         self.silent = False
         self.swapped = 0
         self.via = ""
+        self.chain: tuple[Site, ...] = ()
         self.made_at: Site | None = None
         self.regions: list[tuple[Geometry, int]] = []
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from inplace_fix.trace import writes
+from inplace_fix.trace.aliasing import Aliasing
+from inplace_fix.trace.arrays import SharedArrays
 from inplace_fix.trace.backward import Backward
 from inplace_fix.trace.build import evidence_of
 from inplace_fix.trace.full import FullMode
+from inplace_fix.trace.hazards import Hazards
+from inplace_fix.trace.held import HeldValues
 from inplace_fix.trace.observations import Evidence
 from inplace_fix.trace.packing import install_function_saves, install_hooks
 from inplace_fix.trace.patches import Patches
+from inplace_fix.trace.reading import Reads
 from inplace_fix.trace.recorder import Recorder
 from inplace_fix.trace.silent import SilentWrites
 from inplace_fix.trace.stamps import Stamps
+from inplace_fix.trace.statements import Statements
 
 LEVELS = ("writes", "full")
 
@@ -27,6 +33,7 @@ class Tracer:
         self._stamps = Stamps(self.recorder)
         self.backward = Backward(self.recorder, self._stamps)
         self._mode: FullMode | None = None
+        self._arrays: SharedArrays | None = None
 
     def start(self) -> None:
         """Wrap torch's entry points; on the *full* level also enter the mode in this thread."""
@@ -35,14 +42,25 @@ class Tracer:
         writes.install(recorder, patches)
         recorder.origins.install(patches)
         backward.install(patches)
-        install_function_saves(recorder, patches)
+        silent: SilentWrites | None = None
         if recorder.full:
-            silent = SilentWrites(recorder, stamps)
+            statements = Statements()
+            Hazards(recorder, statements).install(patches)
+            reads = Reads()
+            aliasing = Aliasing(recorder, reads)
+            aliasing.install()
+            HeldValues(recorder, reads, statements).install()
+            silent = SilentWrites(recorder, stamps, aliasing)
             silent.install(patches)
             install_hooks(recorder, silent, patches)
-            backward.before.append(silent.look)
-            self._mode = FullMode(recorder, stamps, silent.handlers())
+            arrays = self._arrays = SharedArrays(recorder)
+            arrays.install(patches)
+            backward.before += [arrays.look, silent.look]
+            backward.after.append(arrays.refresh)
+            handlers = {**silent.handlers(), **aliasing.handlers(), **arrays.handlers()}
+            self._mode = FullMode(recorder, stamps, reads, handlers)
             self._mode.__enter__()
+        install_function_saves(recorder, patches, silent)
 
     def stop(self) -> None:
         """Leave torch as it was; wrappers that somebody kept pass their calls through."""
@@ -50,6 +68,8 @@ class Tracer:
         if self._mode is not None:
             self._mode.__exit__(None, None, None)
             self._mode = None
+        if self._arrays is not None:
+            self._arrays.stop()
         self._patches.undo()
 
     def evidence(self) -> Evidence:

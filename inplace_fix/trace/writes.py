@@ -112,7 +112,7 @@ def wrap(recorder: Recorder, original: Function, name: str) -> Function:
         try:
             result = original(*args, **kwargs)
         except Exception as error:
-            refused(started, error)
+            refused(started, receiver, error)
             raise
         wrote(started, receiver)
         return result
@@ -138,7 +138,7 @@ def wrap_list(recorder: Recorder, original: Function, name: str) -> Function:
         try:
             result = original(*args, **kwargs)
         except Exception as error:
-            recorder.refused(started[0], error)
+            recorder.refused(started[0], receivers[0], error)
             raise
         for one, receiver in zip(started, receivers, strict=True):
             recorder.wrote(one, receiver)
