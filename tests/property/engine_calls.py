@@ -21,12 +21,3 @@ def check(text: str, options: engine.Options) -> engine.FileResult:
     (result,) = engine.check([PATH], options, {PATH: text})
     assert result.problem is None, result.problem
     return result
-
-
-def built() -> bool:
-    """Whether the engine does more than refuse."""
-    try:
-        check("", engine.Options())
-    except NotImplementedError:
-        return False
-    return True

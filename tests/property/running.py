@@ -52,8 +52,14 @@ def run(text: str, oracle: Oracle | None = None) -> Outcome:
     return Outcome((loss.detach(), *values), tuple(gradients), rescued=oracle.rescued if oracle else 0)
 
 
-def references(text: str) -> list[Outcome]:
-    """What the program means: with leaf writes as updates, and as writes to a copy of the leaf."""
+def meanings(text: str, plain: Outcome) -> list[Outcome]:
+    """What a program that ran to ``plain`` means.
+
+    One that autograd accepts means what it computes when saved values are kept, which is ``plain`` itself unless it is
+    silently wrong. One that autograd refuses means that with leaf writes as updates, or as writes to a copied leaf.
+    """
+    if not plain.error:
+        return [run(text, Oracle(lift=False))]
     runs = [run(text, Oracle(lift=True, leaf=leaf)) for leaf in LeafWrites]
     return [outcome for outcome in runs if not outcome.error]
 

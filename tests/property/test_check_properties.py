@@ -11,14 +11,12 @@ from strategies import OVERLAP, Program, programs
 
 torch = pytest.importorskip("torch")
 
-from engine_calls import built, check  # noqa: E402
+from engine_calls import check  # noqa: E402
 from running import run  # noqa: E402
 
 from inplace_fix.engine import Options  # noqa: E402
 from inplace_fix.nouns import Severity  # noqa: E402
 from inplace_fix.trace.oracle import Oracle  # noqa: E402
-
-pytestmark = pytest.mark.skipif(not built(), reason="the engine is not built yet")
 
 
 @seed(SEED)
