@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from inplace_fix.analysis import externs, modules, pybuiltins
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Frame
+from inplace_fix.analysis.indexing import leave
 from inplace_fix.analysis.machine import DEEPEST_CALL, Machine
 from inplace_fix.analysis.tensors import Operand, as_tensor, method, nodes_of, promote, tensors_of
 from inplace_fix.analysis.values import (
@@ -101,8 +102,6 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.AST) -> Va
 
 def call_unknown(m: Machine, function: Unknown, arguments: Arguments) -> Value:
     """Something not known is called: what it is given may be kept or written by it, which is not held against it."""
-    from inplace_fix.analysis.indexing import leave
-
     nodes = list(function.nodes)
     for value in arguments.values():
         leave(value)
@@ -192,6 +191,7 @@ def invoke(m: Machine, function: Function, arguments: Arguments, node: ast.AST, 
         m.depth -= 1
         m.active.pop()
     if function.cached:
+        leave(result)
         function.remembered = result
     return result
 
@@ -243,6 +243,7 @@ def bind_parameters(m: Machine, function: Function, arguments: Arguments, cells:
         if value is None:
             if parameter.arg in function.defaults and not arguments.open:
                 value = function.defaults[parameter.arg]
+                leave(value)  # the function itself keeps it from one call to the next
             else:
                 value = unknown_parameter(m, function, parameter)
         elif isinstance(value, Unknown) and value.tensor is None and names_tensor(parameter.annotation):

@@ -94,7 +94,7 @@ def define(m: Machine, node: ast.ClassDef, run_block: Callable[[Machine, Sequenc
     finally:
         m.frame, m.class_scope = saved
     for cell in cells.values():
-        cell.kind = "attribute"
+        cell.kind = "class"
         cell.label = f"{node.name}.{cell.label}"
         for _, value, _ in cell.bindings:
             if isinstance(value, Function):

@@ -75,7 +75,7 @@ def of_result(
 def _created(bound: dict[str, tuple[Value, ast.expr | None]]) -> str | None:
     for key in ("data", "fill_value", "end"):
         if key in bound:
-            value = bound[key][0]
+            value = _element(bound[key][0])
             if isinstance(value, Const) and isinstance(value.value, bool):
                 return "bool"
             if isinstance(value, Const) and isinstance(value.value, int):
@@ -84,13 +84,24 @@ def _created(bound: dict[str, tuple[Value, ast.expr | None]]) -> str | None:
     return FLOATING
 
 
+def _element(value: Value) -> Value:
+    """The first number in nested lists."""
+    while isinstance(value, ListValue) and value.cells:
+        value = value.cells[0].latest() or ListValue([])
+    return value
+
+
 def may_differ(receiver: Tensor, operands: tuple[Tensor, ...]) -> bool:
-    """Whether an operand's dtype could change the result's: where nothing is said, one model is taken to have one type."""
-    known = receiver.dtype
-    for operand in operands:
-        if operand.dtype is None or known is None or operand.dtype == known:
-            continue
-        if FLOATING in (operand.dtype, known) and {operand.dtype, known} <= {FLOATING, "float32"}:
-            continue
-        return True
-    return False
+    """Whether an operand's dtype could change the result's.
+
+    Where the source names no dtype on either side, both are taken to be the one type that a model works in.
+    """
+    return any(_differ(receiver.dtype, operand.dtype) for operand in operands if operand.scalar is not True)
+
+
+def _differ(receiver: str | None, operand: str | None) -> bool:
+    if receiver == operand or {receiver, operand} <= {FLOATING, "float32"}:
+        return False
+    if receiver in (None, FLOATING) and operand in (None, FLOATING, "bool", "int64", "int32", "uint8"):
+        return False
+    return not (receiver == "float32" and operand in ("bool", "int64", "int32", "uint8"))

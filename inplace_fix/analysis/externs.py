@@ -20,7 +20,17 @@ from inplace_fix.analysis import (
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Form, Node
 from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.tensors import Call, apply, as_tensor, bind, nodes_of, promote, requires_of, tensors_of
+from inplace_fix.analysis.tensors import (
+    Call,
+    apply,
+    as_tensor,
+    bind,
+    nodes_of,
+    overload,
+    promote,
+    requires_of,
+    tensors_of,
+)
 from inplace_fix.analysis.values import (
     NONE,
     Class,
@@ -87,6 +97,7 @@ def torch_call(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Va
         return unknown(m, arguments)
     form = Form.FLAG if op.flag else Form.FUNCTION
     positional = arguments.positional
+    op = overload(m, op, positional, arguments.keywords)
     receiver = positional[0][1] if positional else None
     if name.startswith("torch.nn.init."):
         with m.grad_mode(False):

@@ -140,6 +140,13 @@ class Write:
     flag_position: int | None = None  # where the inplace flag stands among positional arguments
 
     @property
+    def by_flag(self) -> bool:
+        """Whether the call gives its result to somebody, so that reading the receiver again is no use of that result."""
+        if self.form not in (Form.MODULE, Form.FLAG):
+            return False
+        return not isinstance(self.site.unit.parent(self.site.node), ast.Expr)
+
+    @property
     def storage(self) -> Storage:
         """The storage surely or most likely written."""
         return self.tensor.storage

@@ -33,7 +33,7 @@ def later_readers(write: Write) -> Iterator[Read]:
         if not surely:
             continue
         for read in storage.reads:
-            if read.tick > write.tick and read.bound < write.tick and read.cell is not write.cell:
+            if read.tick > write.tick and read.bound < write.tick and (read.cell is not write.cell or write.by_flag):
                 if compatible(read.condition, write.condition):
                     yield read
 

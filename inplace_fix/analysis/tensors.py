@@ -137,6 +137,7 @@ def operate(m: Machine, symbol: str, operands: list[Operand], node: ast.expr) ->
     if isinstance(operands[0][0], (Const, ListValue)):
         reflected = m.catalog.operator("r" + symbol)
         op, operands = (reflected, operands[::-1]) if reflected else (op, operands)
+    op = overload(m, op, operands, {})
     bound = dict(zip(op.params, operands, strict=False))
     result = apply(m, Call(op, bound, node))
     if symbol in ("<", "<=", ">", ">=", "==", "!=") and isinstance(result, Tensor):
@@ -166,25 +167,53 @@ def method(
     if not tensors_of(m, owner) and not isinstance(owner, ListValue):
         return Unknown()
     form = Form.METHOD
+    op = overload(m, op, [(owner, receiver), *positional], keywords)
     bound = bind(op, [(owner, receiver), *positional], keywords)
     call = Call(op, bound, node, form, receiver, scalar_first=scalar_first, sources=[(owner, receiver), *positional])
     return apply(m, call)
 
 
 def bind(op: Op, positional: list[Operand], keywords: dict[str, Operand]) -> dict[str, Operand]:
-    """Arguments by parameter name. Surplus positional ones gather under the last variadic-looking parameter."""
-    bound = dict(zip(op.params, positional, strict=False))
-    bound.update(keywords)
-    if len(positional) > len(op.params) and op.params:
-        last = op.params[-1]
-        extra = positional[len(op.params) - 1 :]
+    """Arguments by parameter name; what a variadic parameter takes is gathered in a list."""
+    bound: dict[str, Operand] = {}
+    gathered: list[Operand] = []
+    for name, operand in zip(op.named(len(positional)), positional, strict=False):
+        if name == op.variadic and not isinstance(operand[0], (ListValue, DictValue)):
+            gathered.append(operand)
+        else:
+            bound[name] = operand
+    if gathered:
         cells = []
-        for value, _ in extra:
+        for value, _ in gathered:
             cell = Cell("item", "[...]")
             cell.write(ALWAYS, value, 0)
             cells.append(cell)
-        bound[last] = (ListValue(cells, "tuple"), extra[0][1])
+        bound[op.variadic] = (ListValue(cells, "tuple"), gathered[0][1])
+    bound.update(keywords)
     return bound
+
+
+def overload(m: Machine, op: Op, positional: list[Operand], keywords: dict[str, Operand]) -> Op:
+    """The overload that a call means, as far as its arguments tell."""
+    if not op.overloads:
+        return op
+    return m.catalog.choose(
+        op,
+        [is_tensor(value) for value, _ in positional],
+        {name: is_tensor(value) for name, (value, _) in keywords.items()},
+    )
+
+
+def is_tensor(value: Value) -> bool | None:
+    """Whether an argument is a tensor or a list of tensors, None where that is open."""
+    if isinstance(value, Unknown):
+        return True if value.tensor is not None and value.tensor.sure else False if value.number else None
+    if isinstance(value, Choice):
+        answers = {is_tensor(part) for _, part in value.options}
+        return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, ListValue):
+        return any(is_tensor(part) is not False for cell in value.cells if (part := cell.latest()) is not None)
+    return isinstance(value, Tensor)
 
 
 def apply(m: Machine, call: Call) -> Value:
@@ -432,7 +461,7 @@ def _result(
     if op.result is Result.SAME and sources:
         return call.bound[first][0] if first in call.bound else choice(list(sources))
     if op.result in (Result.FRESH, Result.ARRAY) and not (op.result is Result.ARRAY and sources) or not sources:
-        count = op.results
+        count = op.results if op.results or not op.overloads else 1
         made = [_fresh(m, call, node, requires, sure, operands) for _ in range(max(count, 1))]
         if count == 1:
             return made[0]
@@ -484,6 +513,8 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
     """A tensor that looks at the memory of another, wholly or perhaps."""
     relation = call.op.result
     may = relation in (Result.VIEW_OR_FRESH, Result.SAME_OR_FRESH)
+    if op_joins(call):
+        return _fresh(m, call, node, requires, source.sure, {"": [(ALWAYS, source)]})
     if may and source.contiguous and not _converts(call):
         may = False
     if relation is Result.SAME_OR_FRESH and not may:
@@ -529,6 +560,14 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
     if m.grad is False and relation not in (Result.DETACHED, Result.UNVERSIONED, Result.ARRAY):
         result.made_grad = False
     return result
+
+
+def op_joins(call: Call) -> bool:
+    """Whether the operands of a variadic operation are joined, so that the result is nobody's view (einsum of two)."""
+    if call.op.result is not Result.VIEW_OR_FRESH or not call.op.variadic:
+        return False
+    held = call.bound.get(call.op.variadic, (NONE, None))[0]
+    return isinstance(held, ListValue) and len(held.cells) > 1
 
 
 def _converts(call: Call) -> bool:

@@ -15,6 +15,7 @@ from inplace_fix.analysis.tensors import (
     as_tensor,
     nodes_of,
     operate,
+    overload,
     requires_of,
     tensors_of,
 )
@@ -197,8 +198,9 @@ def augmented(m: Machine, node: ast.AugAssign) -> None:
             if isinstance(receiver, Tensor) and (
                 isinstance(part, Tensor) or receiver.sure or isinstance(part, Unknown)
             ):
-                bound = dict(zip(op.params, [(part, target), (value, node.value)], strict=False))
-                call = Call(op, bound, node, Form.AUGMENTED, target)
+                operands = [(part, target), (value, node.value)]
+                chosen = overload(m, op, operands, {})  # type: ignore[arg-type]
+                call = Call(chosen, dict(zip(chosen.params, operands, strict=False)), node, Form.AUGMENTED, target)
                 apply(m, call)
                 results.append((guard, part))
             else:

@@ -32,7 +32,8 @@ def others(writes: tuple[Write, ...]) -> Others:
         for storage, _ in write.tensor.storages():
             outside = outside or not storage.closed
             for read in storage.reads:
-                later = read.tick > write.tick and read.bound < write.tick and read.cell is not write.cell
+                later = read.tick > write.tick and read.bound < write.tick
+                later = later and (read.cell is not write.cell or write.by_flag)
                 if later and compatible(read.condition, write.condition):
                     found.setdefault((id(read.cell), read.site.line), read)
     return Others(tuple(found.values()), outside)

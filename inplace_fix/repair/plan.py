@@ -289,6 +289,31 @@ def hidden(fault: Fault) -> Plan:
     return NoFix("copy the value that is kept, or write to a new tensor")
 
 
+def policy(fault: Fault) -> Plan:
+    """A write that is right goes out of place only where that is proved to change nothing."""
+    write = fault.writes[0]
+    around = others(fault.writes)
+    if write.form in (Form.MODULE, Form.FLAG):
+        fix = flag(fault, around)
+        if isinstance(fix, Fix) and fix.applicability is Applicability.SAFE and not around.outside:
+            return fix
+        return fix if isinstance(fix, NoFix) else NoFix(f"{forms.words(around)} may look at the same memory")
+    if any(
+        w.leaf or w.view or parameter(w.tensor) or w.tensor.role or w.condition and w.tensor.maybe for w in fault.writes
+    ):
+        return NoFix("the write is meant for memory that others hold: a leaf, a base or a parameter")
+    if not writable(fault, around):
+        return NoFix(f"{forms.words(around)} may look at the same memory")
+    if any(not same_place(w) for w in fault.writes):
+        return NoFix("the receiver is one of several tensors")
+    return rebind(fault, around)
+
+
+def same_place(write: Write) -> bool:
+    """Whether the receiver is a plain name of the function itself, bound to the one tensor that is written."""
+    return write.receiver is None or (isinstance(write.receiver, ast.Name) and write.cell is not None)
+
+
 PLANNERS: dict[str, Callable[[Fault], Plan]] = {
     "IPF001": saved_tensor,
     "IPF002": leaf,
@@ -305,9 +330,6 @@ PLANNERS: dict[str, Callable[[Fault], Plan]] = {
     "IPF014": new_tensor,
     "IPF015": row_swap,
     "IPF018": hidden,
+    "IPF101": policy,
+    "IPF102": policy,
 }
-
-
-def sites(writes: tuple[Write, ...]) -> set[int]:
-    """Rows of the writes."""
-    return {write.site.line for write in writes}

@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Fault]:
 
 def refused(write: Write) -> bool:
     """Whether an inference tensor is written in normal mode."""
-    return write.storage.inference and not write.inference and not write.tensor.maybe
+    return not write.inference and all(storage.inference for storage, _ in write.tensor.storages())
 
 
 RULE = Rule(
