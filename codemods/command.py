@@ -21,10 +21,18 @@ class StepCommand(CodemodCommand):
     accepts: Accepts
     what: str
 
-    def __init__(self, context: CodemodContext, line: int, column: int | None, **options: object) -> None:
+    def __init__(
+        self,
+        context: CodemodContext,
+        line: int,
+        column: int | None = None,
+        end_line: int | None = None,
+        end_column: int | None = None,
+        **options: object,
+    ) -> None:
         super().__init__(context)
-        self.line = line
-        self.column = column
+        self.start = (line, column)
+        self.end = (end_line, end_column)
         self.options = options
 
     @staticmethod
@@ -37,6 +45,13 @@ class StepCommand(CodemodCommand):
             default=None,
             help="column of its first character, counted from 1; needed where several begin on the line",
         )
+        arg_parser.add_argument("--end-line", type=int, default=None, help="line of its last character")
+        arg_parser.add_argument(
+            "--end-column",
+            type=int,
+            default=None,
+            help="column of its last character; of several that begin together the shortest is meant without it",
+        )
 
     @abstractmethod
     def step(self, span: Span) -> Step:
@@ -44,18 +59,26 @@ class StepCommand(CodemodCommand):
 
     def transform_module_impl(self, tree: cst.Module) -> cst.Module:
         """Carry out the step; a construct that is missing, ambiguous or not rewritable fails with the reason."""
-        from codemods.rewriting import rewrite_tree
+        from codemods.rewriting import Rewriter
 
-        column = None if self.column is None else self.column - 1
-        places = Tree(tree)
-        found = places.starting_at(self.line, column, type(self).accepts)
+        rewriter = Rewriter(tree.code)
+        result = rewriter.apply([self.step(self._place(rewriter.tree))])
+        return cst.parse_module(result, config=tree.config_for_parsing)
+
+    def _place(self, tree: Tree) -> Span:
+        (line, column), (end_line, end_column) = self.start, self.end
+        found = [
+            span
+            for span in tree.starting_at(line, None if column is None else column - 1, type(self).accepts)
+            if end_line in (None, span.end_line) and end_column in (None, span.end_column)
+        ]
         if not found:
-            raise ValueError(f"no {self.what} begins at line {self.line}")
-        if len(found) > 1 and column is None:
-            columns = ", ".join(str(start) for start in sorted({span.column + 1 for span in found}))
-            raise ValueError(f"several begin at line {self.line}: choose one with --column (one of {columns})")
-        # Of a chain of calls that begin together, the first link is the innermost and ends first.
-        return rewrite_tree(places, [self.step(found[0])])
+            raise ValueError(f"no {self.what} begins at line {line}" + (f", column {column}" if column else ""))
+        columns = sorted({span.column + 1 for span in found})
+        if len(columns) > 1:
+            choice = ", ".join(str(start) for start in columns)
+            raise ValueError(f"several begin at line {line}: choose one with --column (one of {choice})")
+        return found[0]
 
     def text(self, name: str) -> str:
         """An option given as text, "" where it was not given."""

@@ -26,7 +26,7 @@ def plan_step(plan: Plan, trail: Trail, step: OutOfPlaceCall) -> None:
     """Plan the rewrite of one in-place call."""
     call = trail[-1]
     assert isinstance(call, cst.Call)
-    position = _receiver_position(plan, call, step)
+    position = _receiver_position(call, step)
     obj, _ = _parts(call, position, step.span)
     target = step.target
     try:
@@ -52,17 +52,11 @@ def plan_step(plan: Plan, trail: Trail, step: OutOfPlaceCall) -> None:
     bind(plan, trail, Binding(step.span, target, step.declare), build)
 
 
-def _receiver_position(plan: Plan, call: cst.Call, step: OutOfPlaceCall) -> int | None:
+def _receiver_position(call: cst.Call, step: OutOfPlaceCall) -> int | None:
     """Which argument is the receiver; None for a method's own object."""
-    if step.receiver is not None:
-        return step.receiver
-    func = call.func
-    if not isinstance(func, cst.Attribute):
+    if step.receiver is None and not isinstance(call.func, cst.Attribute):
         return 0
-    if step.target is not None and call.args and not same(plan.tree.code(func.value), step.target):
-        # ``torch.relu_(x)``: a function, told from a method by what is bound to its result.
-        return 0 if same(plan.tree.code(call.args[0].value), step.target) else None
-    return None
+    return step.receiver
 
 
 def _parts(call: cst.Call, position: int | None, span: Span) -> tuple[cst.BaseExpression, Sequence[cst.Arg]]:
@@ -179,9 +173,14 @@ class OutOfPlaceCallCommand(StepCommand):
         arg_parser.add_argument("--template", required=True, help="for example '{x}.add({args})'")
         arg_parser.add_argument("--target", default=None, help="what to bind to the result; nothing if left out")
         arg_parser.add_argument("--cast", action="store_true", help="cast the result to the receiver's dtype")
+        arg_parser.add_argument(
+            "--receiver", type=int, default=None, help="which argument is the receiver of a function, counted from 0"
+        )
         arg_parser.add_argument("--declare", choices=("nonlocal", "global"), default="", help="declare the target so")
 
     def step(self, span: Span) -> OutOfPlaceCall:
         """The step that the command line asks for."""
         target = self.text("target") or None
-        return OutOfPlaceCall(span, self.text("template"), target, self.flag("cast"), self.text("declare"))
+        position = self.text("receiver")
+        place = int(position) if position else None
+        return OutOfPlaceCall(span, self.text("template"), target, self.flag("cast"), self.text("declare"), place)

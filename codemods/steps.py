@@ -36,7 +36,7 @@ class OutOfPlaceCall(Step):
     (``x``, ``self.h``, ``states[0]``), None where nothing needs to be bound because the value alone is used.
     ``cast`` adds ``.to(x.dtype)``. ``declare`` is ``nonlocal`` or ``global`` where the function must say so, else "".
     ``receiver`` is the position of the argument that is the receiver in a function call (``torch.relu_(x)``: 0); None
-    means the object before the dot, or the first argument where that alone is written like ``target``.
+    means the object before the dot, or the first argument of a function called by a bare name.
     """
 
     template: str

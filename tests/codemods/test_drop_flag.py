@@ -85,7 +85,9 @@ def test_a_module_without_its_flag_leaves_its_input_alone() -> None:
 
 def test_other_rewrites_of_the_same_call_go_along() -> None:
     text = "⟦⟦F.relu(⟦y⟧, inplace=True)⟧⟧\n"
-    result = rewrite(text, flag(), lambda span: OutOfPlaceCall(span, "F.relu({x}, {args})", "y"), CloneExpression)
+    result = rewrite(
+        text, flag(), lambda span: OutOfPlaceCall(span, "F.relu({x}, {args})", "y", receiver=0), CloneExpression
+    )
     assert result == "y = F.relu(y.clone())\n"
 
 

@@ -239,7 +239,7 @@ CASES = {
         [ScalarFirst, add()],
         "x = x.add(y, alpha=2)\n",
     ),
-    "a function": ("⟦torch.relu_(y)⟧\n", [call("torch.relu({x})", "y")], "y = torch.relu(y)\n"),
+    "a function": ("⟦torch.relu_(y)⟧\n", [call("torch.relu({x})", "y", receiver=0)], "y = torch.relu(y)\n"),
     "a function with more arguments": (
         "z = ⟦F.leaky_relu_(y * 1, 0.5)⟧\n",
         [call("F.leaky_relu({x}, {args})", None, receiver=0)],
