@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -112,13 +111,12 @@ def write(path: Path, evidence: Evidence, root: Path) -> None:
     """Write an evidence file whole or not at all; paths below ``root`` are written relative to it."""
     text = json.dumps(_Encoder(root).document(evidence), separators=(",", ":"), ensure_ascii=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=path.parent)
+    scratch = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text + "\n")
+        scratch.write_text(text + "\n", encoding="utf-8")
         os.replace(scratch, path)
     except BaseException:
-        Path(scratch).unlink(missing_ok=True)
+        scratch.unlink(missing_ok=True)
         raise
 
 

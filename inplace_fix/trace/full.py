@@ -36,7 +36,7 @@ class FullMode(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Iterable[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        if torch.compiler.is_dynamo_compiling():
+        if torch.compiler.is_dynamo_compiling() or not self.recorder.live:
             return func(*args, **(kwargs or {}))
         if self.reads.count:
             self.reads.look(func, args, kwargs, sys._getframe(1))

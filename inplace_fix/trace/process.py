@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 
 class Traced:
-    """Recording of this process from the program's import of torch on."""
+    """Recording of this process from the program's import of torch on.
 
-    def __init__(self, keeper: Keeper, level: str) -> None:
+    ``first`` is True in the process that began the run, which joins the parts of all others.
+    """
+
+    def __init__(self, keeper: Keeper, level: str, *, first: bool = True) -> None:
+        self._first = first
         self.keeper = keeper
         self._level = level
         self._tracer: Tracer | None = None
@@ -32,6 +36,10 @@ class Traced:
     def begin(self) -> None:
         """Wait for torch, and see to it that nothing is lost when the process forks, exits or is terminated."""
         os.register_at_fork(after_in_child=self._forked)
+        if self._first:
+            from inplace_fix.trace.children import announce
+
+            self._undo.append(announce(self.keeper, self._level))
         self._watch_exit()
         self._watch_termination()
         self._cancel = when_imported("torch", self._start)
@@ -72,16 +80,24 @@ class Traced:
         if self._tracer is not None:
             self._tracer.recorder.forget()
 
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a fork of the one that recording began in."""
+        return os.getpid() != self._pid
+
+    def _leave(self, status: int) -> None:
+        if self._first and not self.forked:
+            self.keeper.finish()
+        else:
+            self.exiting(status)
+
     def _watch_exit(self) -> None:
         """``os._exit`` runs no handlers: it is how forked workers end."""
         original = os._exit
 
         def leave(status: int) -> Any:
-            if os.getpid() == self._pid:
-                with contextlib.suppress(Exception):
-                    self.keeper.finish()
-            else:
-                self.exiting(status)
+            with contextlib.suppress(Exception):
+                self._leave(status)
             original(status)
 
         os._exit = leave
@@ -108,10 +124,7 @@ class Traced:
 
     def _terminated(self, number: int, frame: FrameType | None) -> None:
         with contextlib.suppress(Exception):
-            if os.getpid() == self._pid:
-                self.keeper.finish()
-            else:
-                self.keeper.save()
+            self._leave(0)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()

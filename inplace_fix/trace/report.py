@@ -60,7 +60,7 @@ def _lines(number: int, fault: Fault, root: Path, sources: _Sources) -> Iterator
     yield f"{number}. {title} [{fault.kind}]" + (f" ({told})" if told else "")
     for write in fault.writes:
         op = f" by {write.op}" if write.op else ""
-        yield from sources.excerpt(f"written{op}" if write.op else "at", write.place, root)
+        yield from sources.excerpt(f"written{op}" if write.op else "raised", write.place, root)
         if write.made_at is not None:
             yield from sources.excerpt("by the module made", write.made_at, root)
         if write.caller is not None:
@@ -74,7 +74,7 @@ def _lines(number: int, fault: Fault, root: Path, sources: _Sources) -> Iterator
     for text, place in fault.related:
         yield from sources.excerpt(text, place, root)
     if fault.backward is not None:
-        yield from sources.excerpt("needed by", fault.backward, root)
+        yield from sources.excerpt("needed by the backward", fault.backward, root)
     yield f"   why: {fault.why}"
     yield f"   what to do: {fault.remedy}"
 

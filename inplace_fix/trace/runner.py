@@ -33,9 +33,9 @@ def run(command: Sequence[str], *, module: bool, level: str, output: Path) -> in
     ``output`` is a file that is no evidence.
     """
     root = Path.cwd()
-    refusal = _refusal(command, module, level, output, root)
-    if refusal:
-        print(f"inplace-fix trace: {refusal}", file=sys.stderr)
+    reason = _refusal(command, module, level) or refusal(output, root)
+    if reason:
+        print(f"inplace-fix trace: {reason}", file=sys.stderr)
         return 2
     traced = Traced(Keeper(output, root, os.getpid()), level)
     traced.begin()
@@ -43,6 +43,9 @@ def run(command: Sequence[str], *, module: bool, level: str, output: Path) -> in
         status = _execute(command, module, traced)
     finally:
         traced.end()
+    if traced.forked:  # the program forked, and this is its child coming home
+        traced.exiting(status)
+        return status
     try:
         seen = traced.keeper.finish()
     except OSError as error:
@@ -60,23 +63,27 @@ def run(command: Sequence[str], *, module: bool, level: str, output: Path) -> in
     return status
 
 
-def _refusal(command: Sequence[str], module: bool, level: str, output: Path, root: Path) -> str:
-    """Why there can be no run, in words; "" where there can."""
+def refusal(output: Path, root: Path) -> str:
+    """Why no evidence can be written to ``output``, or torch cannot be traced, in words; "" where all is well."""
+    if output.is_dir() or (output.exists() and not output.is_file()):
+        return f"{output} is not a file; choose another one for the evidence"
+    if output.exists() and output.stat().st_size:
+        try:
+            files.read(output, root)
+        except files.EvidenceError as error:
+            return f"{error}; it was left as it is: remove it, or choose another file for the evidence"
+    if importlib.util.find_spec("torch") is None:
+        return "torch is not installed for this Python; a traced run needs it: pip install 'inplace-fix[trace]'"
+    return ""
+
+
+def _refusal(command: Sequence[str], module: bool, level: str) -> str:
     if not command:
         return "nothing to run; give a script, or -m and a module, with its arguments"
     if level not in LEVELS:
         return f"unknown level {level!r}; choose writes or full"
     if not module and not Path(command[0]).exists():
         return f"there is no file {command[0]}; give the path of a script, or -m and a module's name"
-    if output.is_dir() or (output.exists() and not output.is_file()):
-        return f"{output} is not a file; choose another -o FILE"
-    if output.exists() and output.stat().st_size:
-        try:
-            files.read(output, root)
-        except files.EvidenceError as error:
-            return f"{error}; it was left as it is: remove it, or choose another -o FILE"
-    if importlib.util.find_spec("torch") is None:
-        return "torch is not installed for this Python; a traced run needs it: pip install 'inplace-fix[trace]'"
     return ""
 
 

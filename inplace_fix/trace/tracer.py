@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from inplace_fix.trace import writes
+import functools
+import threading
+from collections.abc import Callable
+
+from inplace_fix.trace import warned, writes
 from inplace_fix.trace.aliasing import Aliasing
 from inplace_fix.trace.arrays import SharedArrays
 from inplace_fix.trace.backward import Backward
@@ -39,6 +43,7 @@ class Tracer:
         """Wrap torch's entry points; on the *full* level also enter the mode in this thread."""
         recorder, patches = self.recorder, self._patches
         stamps, backward = self._stamps, self.backward
+        warned.install(patches)
         writes.install(recorder, patches)
         recorder.origins.install(patches)
         backward.install(patches)
@@ -60,6 +65,7 @@ class Tracer:
             handlers = {**silent.handlers(), **aliasing.handlers(), **arrays.handlers()}
             self._mode = FullMode(recorder, stamps, reads, handlers)
             self._mode.__enter__()
+            self._enter_threads(lambda: FullMode(recorder, stamps, reads, handlers))
         install_function_saves(recorder, patches, silent)
 
     def stop(self) -> None:
@@ -71,6 +77,19 @@ class Tracer:
         if self._arrays is not None:
             self._arrays.stop()
         self._patches.undo()
+
+    def _enter_threads(self, mode: Callable[[], FullMode]) -> None:
+        """Modes belong to a thread: threads that start from now on enter their own."""
+        original = getattr(threading.Thread, "_bootstrap_inner", None)
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def bootstrap(thread: threading.Thread) -> None:
+            with mode():
+                original(thread)
+
+        self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap)
 
     def evidence(self) -> Evidence:
         """What was seen so far."""
