@@ -122,14 +122,15 @@ def _joined(binding: Binding, statement: cst.Assign) -> cst.Assign:
 
 def guarded(plan: Plan, trail: Trail, span: Span, new: cst.BaseExpression) -> cst.BaseExpression:
     """``new``; raises ``CannotRewrite`` in an f-string that cannot hold it or would print something else."""
-    for index, node in enumerate(trail):
+    end = "'"
+    for node in trail:
+        end = getattr(node, "end", end)
         if type(node).__name__ not in ("FormattedStringExpression", "TemplatedStringExpression"):
             continue
         if getattr(node, "equal", None) is not None:
             raise CannotRewrite(span, "the f-string prints the text of this expression, which would change")
-        end = getattr(trail[index - 1], "end", "'")
         old, code = plan.tree.code(trail[-1]), plan.tree.code(new)
-        for mark in (end[:1], "\\", "#", "\n", "\r"):
+        for mark in (end, "\\", "#", *(("\n", "\r") if len(end) == 1 else ())):
             if code.count(mark) > old.count(mark):
                 raise CannotRewrite(span, f"before Python 3.12 an f-string in {end} cannot hold what would be written")
     return new

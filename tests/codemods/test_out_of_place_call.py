@@ -397,6 +397,8 @@ def test_a_template_that_would_change_what_is_evaluated_is_refused(text: str, te
 def test_quotes_are_not_put_into_an_f_string_that_uses_them() -> None:
     template = '{x}.div({args}, rounding_mode="floor")'
     assert "cannot hold" in refusal('z = f"{⟦x.div_(2)⟧}"\n', call(template))
+    assert "cannot hold" in refusal('z = f"{y:{⟦x.div_(2)⟧}}"\n', call(template))
+    assert "rounding_mode" in rewrite('z = f"""{⟦x.div_(2)⟧}"""\n', call(template))
     result = rewrite("z = f'{⟦x.div_(2)⟧}'\n", call(template))
     assert result == "z = f'{(x := x.div(2, rounding_mode=\"floor\"))}'\n"
 

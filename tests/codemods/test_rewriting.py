@@ -93,6 +93,8 @@ def test_spans_may_hold_parentheses_as_ast_counts_them() -> None:
         ("p = 1\n\x0cq = '\x0c'\n⟦x.add_(1)⟧\n", "p = 1\n\x0cq = '\x0c'\nx = x.add(1)\n"),
         ("p = 1\n\x0c⟦x.add_(1)⟧\n", "p = 1\n\x0cx = x.add(1)\n"),
         ("p = 1\n\x0c⟦x.add_(1)⟧; ⟦x.add_(2)⟧", "p = 1\n\x0cx = x.add(1); x = x.add(2)"),
+        ("# -*- coding: latin-1 -*-\np = 'é'\n⟦x.add_(1)⟧\n", "# -*- coding: latin-1 -*-\np = 'é'\nx = x.add(1)\n"),
+        ("# coding: ascii\np = 'é'; ⟦x.add_(1)⟧\n", "# coding: ascii\np = 'é'; x = x.add(1)\n"),
         ("p = 1 \t\n   \n⟦x.add_(1)⟧ \n\n\n", "p = 1 \t\n   \nx = x.add(1) \n\n\n"),
         ("if i:\n  p = 1\n  # c\n # d\n⟦x.add_(1)⟧\n", "if i:\n  p = 1\n  # c\n # d\nx = x.add(1)\n"),
         ("p = 1; \\\n  ⟦x.add_(1)⟧\n", "p = 1; \\\n  x = x.add(1)\n"),
