@@ -1,6 +1,9 @@
-"""Chores: ``nox -s checks`` runs all checks in the current environment, ``nox -s tests`` other Pythons without torch."""
+"""Chores: ``nox -s checks`` runs every check in the current environment, ``nox -s tests`` other Pythons, no torch."""
 
 from __future__ import annotations
+
+import sys
+from pathlib import Path
 
 import nox
 
@@ -14,11 +17,12 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1"}  # the tests' tensors are tiny; more thre
 @nox.session(venv_backend="none")
 def checks(session: nox.Session) -> None:
     """Style, types, import directions, and every test; needs the ``dev`` extra and torch."""
-    session.run("ruff", "check", ".")
-    session.run("ruff", "format", "--check", ".")
-    session.run("mypy")
-    session.run("lint-imports")
-    session.run("pytest", *session.posargs, env=ENVIRONMENT)
+    python = sys.executable
+    session.run(python, "-m", "ruff", "check", ".")
+    session.run(python, "-m", "ruff", "format", "--check", ".")
+    session.run(python, "-m", "mypy")
+    session.run(str(Path(python).with_name("lint-imports")))
+    session.run(python, "-m", "pytest", *session.posargs, env=ENVIRONMENT)
 
 
 @nox.session(python=PYTHONS)

@@ -119,5 +119,19 @@ def status(seen: Seen, exit_zero: bool) -> int:
 
 
 def words_of(request: Request) -> str:
-    """The paths as the person would write them again."""
-    return shlex.join(str(path) for path in request.paths) or "."
+    """The options and paths that a following command needs to see the same, as the person would write them."""
+    words: list[str] = []
+    for name, value in (
+        ("--policy", request.policy),
+        ("--select", ",".join(request.select)),
+        ("--ignore", ",".join(request.ignore)),
+        ("--config", request.config),
+        ("--baseline", request.baseline),
+        ("--diff-from", request.diff_from),
+    ):
+        words += [name, str(value)] if value else []
+    for name, values in (("--trace", request.traces), ("--exclude", request.exclude)):
+        words += [word for value in values for word in (name, str(value))]
+    if request.isolated:
+        words.append("--isolated")
+    return shlex.join([*words, *(str(path) for path in request.paths or (Path("."),))])

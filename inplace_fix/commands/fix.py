@@ -65,28 +65,31 @@ def fix(request: Request, streams: Streams, way: Way) -> int:
 
         job, keep = choose(job, streams)
     options = replace(job.options, keep=keep)
-    results = tracked(engine.fix(job.files, options, job.texts), len(job.files), streams.stderr)
+    results = list(tracked(engine.fix(job.files, options, job.texts), len(job.files), streams.stderr))
     repaired = collect(results, job, original_rows=way.only_patch)
     verdict = prove(repaired, way.verify, streams) if way.verify is not None else 0
-    # what goes to standard output as code must stand there alone
-    words = streams.stderr if way.dry_run or from_stdin else streams.stdout
-    if way.only_patch or not verdict:
+    refused = bool(verdict) and not way.only_patch
+    if refused:
+        repaired = Repaired(left=collect(results, job, original_rows=True).left)
+    else:
         deliver(repaired, job, streams, way, from_stdin)
-    formats.write(way.form, repaired.left.findings, repaired.left.problems, Texts(repaired.left.texts), words)
-    words.flush()
+    # what goes to standard output as code must stand there alone
+    told = streams.stderr if way.dry_run or from_stdin else streams.stdout
+    formats.write(way.form, repaired.left.findings, repaired.left.problems, Texts(repaired.left.texts), told)
+    told.flush()
     tell(repaired.left, job, streams, way.verbose)
-    if way.form.for_people or words is not streams.stderr:
-        told = repairs.applied(repaired.applied) if not verdict or way.only_patch else []
-        paint.write(told, streams.stderr)
+    if way.form.for_people or told is not streams.stderr:
+        paint.write(repairs.applied(repaired.applied), streams.stderr)
         outcome = repairs.Outcome(
             len(repaired.applied),
             len(repaired.changes),
             repaired.left.findings,
-            bool(verdict),
+            refused,
             way.only_patch,
             from_stdin,
         )
-        paint.write(repairs.summary(outcome, words_of(request), way.patch_file), streams.stderr)
+        words = f"--unsafe-fixes {words_of(request)}" if way.unsafe else words_of(request)
+        paint.write(repairs.summary(outcome, words, way.patch_file), streams.stderr)
     return max(verdict, _status(repaired, way))
 
 

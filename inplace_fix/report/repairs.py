@@ -56,6 +56,11 @@ def summary(outcome: Outcome, target: str, patch_file: Path | None) -> Iterator[
             (f"{done} {count(outcome.applied, 'fault')}", "strong"),
             (f" in {count(outcome.files, 'file')}{into}.", ""),
         ]
+    elif outcome.files:
+        yield [
+            ("The patch holds" if outcome.patch else "Wrote", "strong"),
+            (f" your own edits in {count(outcome.files, 'file')}.", ""),
+        ]
     elif not outcome.left:
         yield [("Nothing to repair.", "strong")]
     yield from _left(outcome.left, target)
@@ -79,5 +84,6 @@ def _reasons(kinds: Counter[Applicability | None]) -> Iterator[str]:
         yield f"{kinds[Applicability.UNSAFE]} with a fix that rests on an assumption"
     if kinds[Applicability.SAFE]:
         yield f"{kinds[Applicability.SAFE]} whose fix collides with another"
-    if kinds[Applicability.DISPLAY] or kinds[None]:
-        yield f"{kinds[Applicability.DISPLAY] + kinds[None]} that need a person"
+    personal = kinds[Applicability.DISPLAY] + kinds[None]
+    if personal:
+        yield f"{personal} that {'needs' if personal == 1 else 'need'} a person"

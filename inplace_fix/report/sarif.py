@@ -72,9 +72,12 @@ def _result(finding: Finding, index: int, texts: Texts) -> dict[str, Any]:
             for number, related in enumerate(finding.related, 1)
         ]
         result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding)}]}]
-    # GitHub and editors apply what stands under "fixes" on a click, so advice that is never applied stays out
-    if finding.fix and finding.fix.edits and finding.fix.applicability is not Applicability.DISPLAY:
-        result["fixes"] = [_fix(finding.fix)]
+    # GitHub and editors apply what stands under "fixes" on a
+    # click, so advice that is never applied stays out; so do edits of notebook cells, which SARIF cannot place
+    fix = finding.fix
+    offered = fix is not None and fix.edits and fix.applicability is not Applicability.DISPLAY
+    if fix and offered and all(edit.place.cell is None for edit in fix.edits):
+        result["fixes"] = [_fix(fix)]
     return result
 
 
@@ -129,7 +132,6 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "artifactChanges": [
             {"artifactLocation": _artifact(path), "replacements": replacements}
             for path, replacements in changes.items()
-            if all(edit.place.cell is None for edit in fix.edits)
         ],
     }
 
