@@ -49,7 +49,8 @@ class Save:
 
     ``what`` is a parameter's name, or ``result`` (``result[1]`` for the second of several). ``needs`` names the
     parameters of which at least one must require grad for the save to happen; empty means: any differentiable input.
-    ``always`` is False where only some layouts, shapes or modes save it.
+    ``always`` is False where only some layouts, shapes or modes save it
+    (fewer than nine in ten of the samples of ordinary shape).
     """
 
     what: str
@@ -74,7 +75,8 @@ class Op:
     ``variadic`` names the parameter that takes all further positional arguments, or "".
     ``overloads`` names more exact entries where overloads differ (``torch.max.dim``, ``torch.Tensor.pow.number``); the
     entry itself then holds what is true of any of them. In an overload's entry ``given`` are the parameters that are
-    tensors in it, and those that are not among them are numbers or left out. ``Catalog.choose`` picks one.
+    tensors in it, ``may_be_given`` those that can be; all others are numbers, settings or left out. ``Catalog.choose``
+    picks one.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Op:
     variadic: str = ""
     overloads: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    may_be_given: tuple[str, ...] = ()
     source: str = ""  # how this was learnt: "op_db", "written" (measured on a sample written by hand), "declared"
 
     @property
@@ -123,8 +126,9 @@ class Op:
             return False
         tensors: dict[str, bool | None] = {**keywords, **dict(zip(names, positional, strict=True))}
         tensors.pop("out", None)
-        return tensors.keys() >= set(self.given) and all(
-            is_tensor is None or is_tensor == (name in self.given) for name, is_tensor in tensors.items()
+        allowed = {*self.given, *self.may_be_given}
+        return all(tensors.get(name, False) is not False for name in self.given) and all(
+            name in allowed for name, is_tensor in tensors.items() if is_tensor
         )
 
 

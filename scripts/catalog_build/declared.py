@@ -27,13 +27,17 @@ _TENSORS = (BaseCType(tensorT), OptionalCType(BaseCType(tensorT)), BaseCType(ten
 def entry(name: str, base: Signature, returns: set[str]) -> Op:
     """The entry as declared; fresh memory and no gradient where nothing at all is known."""
     leaf = name.rpartition(".")[2]
-    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{leaf}")
+    schemas = [
+        schema
+        for schema in torch._C._jit_get_schemas_for_operator(f"aten::{leaf}")
+        if not any(argument.is_out for argument in schema.arguments)
+    ]
     info = _derivatives().get(leaf)
     names = {"self": base.names[0]} if base.names else {}
     op = Op(name=name, params=base.names, result=_result(schemas, returns), source="declared")
     if not schemas and info is None:
         return op
-    written = [argument.name for argument in schemas[0].arguments if _writes(argument) and not argument.is_out] if schemas else []
+    written = [argument.name for argument in schemas[0].arguments if _writes(argument)] if schemas else []
     return Op(
         name=name,
         params=base.names,

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from inplace_fix.catalog.model import Op
 from scripts.catalog_build import declared, dtypes, facts, measure, recipes, signatures
 from scripts.catalog_build.calls import Call
 from scripts.catalog_build.measure import Seen
 from scripts.catalog_build.signatures import Param, Signature
 
-INPLACE = "inplace"
 _BINARY_DUNDER = Signature((Param("self", "tensor"), Param("other", optional=True)))
 
 
@@ -34,8 +35,7 @@ def entries(name: str, function: Callable[..., Any], calls: Sequence[Call]) -> I
     op = _op(name, base, groups) if groups else declared.entry(name, base, {one.returns for one in current if one.returns})
     op = replace(op, out=any(signature.out for signature in current), variadic=_variadic(base, current))
     op = _in_place_fields(op, calls)
-    if INPLACE in base.names:
-        op = _flagged(op, function, base, groups)
+    op = _flagged(op, function, base, groups)
     parts = [] if op.flag else list(_overloads(op, groups))
     yield replace(op, overloads=tuple(part.name for part in parts))
     yield from parts
@@ -128,16 +128,17 @@ def _overloads(op: Op, groups: Sequence[Group]) -> Iterator[Op]:
         structures.setdefault(_positional(group.signature), []).append(group)
     if all(_tells(op, _op(op.name, group.signature, [group]), group.tensors, len(structures) > 1) for group in groups):
         return
-    parts: list[tuple[Signature, frozenset[str], Op]] = []
+    parts: list[tuple[Signature, list[Group], Op]] = []
     for mine in structures.values():
         signature = mine[0].signature
         whole = _op(op.name, signature, mine)
         exact = [_op(op.name, signature, [group]) for group in mine]
         if all(_tells(whole, one, group.tensors, True) for one, group in zip(exact, mine, strict=True)):
-            parts.append((signature, frozenset.intersection(*(group.tensors for group in mine)), whole))
+            parts.append((signature, mine, whole))
         else:
-            parts += [(signature, group.tensors, one) for one, group in zip(exact, mine, strict=True)]
-    yield from _labelled(op, parts)
+            parts += [(signature, [group], one) for one, group in zip(exact, mine, strict=True)]
+    if len(parts) > 1:
+        yield from _labelled(op, parts)
 
 
 def _tells(whole: Op, part: Op, tensors: frozenset[str], count: bool) -> bool:
@@ -145,29 +146,34 @@ def _tells(whole: Op, part: Op, tensors: frozenset[str], count: bool) -> bool:
     return _told(whole, tensors) == _told(part, tensors) and not (count and whole.results != part.results)
 
 
-def _told(op: Op, tensors: frozenset[str]) -> set[tuple[str, frozenset[str], bool]]:
+def _told(op: Op, tensors: frozenset[str]) -> set[tuple[str, frozenset[str]]]:
     every = frozenset(op.differentiable) & tensors
     told = set()
     for save in op.saves:
         needs = (frozenset(save.needs) & tensors) if save.needs else every
         if (save.what.startswith("result") or save.what in tensors) and needs:
-            told.add((save.what, needs, save.always))
+            told.add((save.what, needs))
     return told
 
 
-def _labelled(op: Op, parts: Sequence[tuple[Signature, frozenset[str], Op]]) -> Iterator[Op]:
+def _labelled(op: Op, parts: Sequence[tuple[Signature, list[Group], Op]]) -> Iterator[Op]:
     used: set[str] = set()
     shared = set.intersection(*({*signature.names} for signature, _, _ in parts))
-    for signature, tensors, part in parts:
-        given = tuple(name for name in part.params if name in tensors)
+    structures = {_positional(signature) for signature, _, _ in parts}
+    for signature, groups, part in parts:
+        must = frozenset.intersection(*(group.tensors for group in groups))
+        may = frozenset.union(*(group.tensors for group in groups)) - must
         own = [name for name in signature.names if name not in shared]
-        choices = [*own, "_".join(given[1:]) or ("number" if not own and len(parts) > 1 else "all"), "_".join(given), "none"]
+        given = [name for name in part.params if name in must]
+        plain = "all" if len(structures) > 1 and not own else "number"
+        choices = [*own, "_".join(given[1:]) or plain, "_".join(given), "none"]
         label = next(choice for choice in choices if choice and choice not in used)
         used.add(label)
         yield replace(
             part,
             name=f"{op.name}.{label}",
-            given=given,
+            given=tuple(given),
+            may_be_given=tuple(name for name in part.params if name in may),
             out=op.out,
             kind=op.kind,
             out_of_place=op.out_of_place,
@@ -177,31 +183,40 @@ def _labelled(op: Op, parts: Sequence[tuple[Signature, frozenset[str], Op]]) -> 
 
 
 def _in_place_fields(op: Op, calls: Sequence[Call]) -> Op:
-    leaf = op.name.rpartition(".")[2]
-    if not op.name.startswith("torch.Tensor.") or leaf.startswith("_") or not recipes.is_in_place(leaf):
+    """Kind, counterpart, casts and the scalar-first form of an in-place method or function."""
+    namespace, _, leaf = op.name.rpartition(".")
+    if leaf.startswith("_") or not recipes.is_in_place(namespace, leaf):
         return op
-    changes = dtypes.can_change(leaf, calls)
+    changes = hasattr(torch.Tensor, leaf) and dtypes.can_change(leaf, calls)
     return replace(
         op,
         kind=recipes.kind_of(leaf, changes),
-        out_of_place=recipes.template_of(leaf),
+        out_of_place=recipes.template_of(namespace, leaf),
         can_change_dtype=changes,
         scalar_first=signatures.scalar_first_keyword(op.name),
-        broken=facts.is_broken(leaf, calls),
+        broken=hasattr(torch.Tensor, leaf) and facts.is_broken(leaf, calls),
     )
 
 
 def _flagged(op: Op, function: Callable[..., Any], base: Signature, groups: Sequence[Group]) -> Op:
-    """The entry of a functional with ``inplace=``: one set of facts with the flag, one without."""
+    """The entry of a functional whose write hangs on a flag: one set of facts with it, one without."""
     calls = [call for group in groups for call in group.calls]
-    without = facts.combine(facts.observe(function, base, calls, {INPLACE: False}), base.names)
-    with_flag = facts.combine(facts.observe(function, base, calls, {INPLACE: True}), base.names)
-    return replace(
-        op,
-        flag=INPLACE,
-        result=without.result,
-        saves=without.saves,
-        differentiable=without.differentiable,
-        writes=with_flag.writes,
-        inplace_saves=with_flag.saves,
-    )
+    for flag, (on, off) in recipes.WRITE_FLAGS.items():
+        if flag not in base.names:
+            continue
+        without = facts.combine(facts.observe(function, base, calls, {flag: off}), base.names)
+        inside = facts.combine(facts.observe(function, base, calls, {flag: on}), base.names)
+        if not inside.writes or without.writes:
+            continue
+        return replace(
+            op,
+            flag=flag,
+            flag_default=signatures.default_of(function, flag) not in (None, False),
+            result=without.result,
+            saves=without.saves,
+            differentiable=without.differentiable,
+            writes=inside.writes,
+            silent=inside.silent,
+            inplace_saves=inside.saves,
+        )
+    return op

@@ -7,7 +7,7 @@ import sys
 import torch
 
 from inplace_fix.catalog.model import Catalog, Op
-from scripts.catalog_build import calls, entries, modules, operators, written
+from scripts.catalog_build import calls, entries, gradients, modules, operators, written
 from scripts.catalog_build.surface import callables
 
 
@@ -19,7 +19,7 @@ def build() -> Catalog:
     ops: dict[str, Op] = {}
     for name, function in surface.items():
         for op in entries.entries(name, function, known.get(name, [])):
-            ops[op.name] = op
+            ops[op.name] = gradients.measured(op)
     print(f"{sum(name in known for name in surface)} of {len(surface)} callables measured", file=sys.stderr)
     return Catalog(torch.__version__.partition("+")[0], ops, modules.build(), operators.attributes(), operators.OPERATORS)
 

@@ -14,6 +14,11 @@ from scripts.catalog_build.calls import Call
 from scripts.catalog_build.measure import Seen
 from scripts.catalog_build.signatures import Signature
 
+# The share of ordinary samples that must save a value for "always". It is below 1 because op_db also tries rare
+# arguments, such as padding="same" with an even kernel, where a convolution saves a padded copy in place of its input.
+ALWAYS = 0.9
+
+
 @dataclass(frozen=True)
 class Facts:
     """What all runs of one callable, or of one overload, together showed."""
@@ -155,5 +160,5 @@ def _saves(seen: Sequence[Seen], able: Sequence[str], order: dict[str, int]) -> 
             yield Save(what, (), always=False)
             continue
         needs = () if single >= tried else tuple(name for name in able if name in single)
-        always = all(what in one.saved for one in relevant if one.mask & single)
-        yield Save(what, needs, always)
+        hits = [what in one.saved for one in relevant if one.mask & single]
+        yield Save(what, needs, always=sum(hits) >= ALWAYS * len(hits))

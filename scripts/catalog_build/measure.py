@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 
@@ -132,10 +133,13 @@ def run(
         packed.append(tensor)
         return tensor
 
+    before_nodes = {id(tensor): tensor.grad_fn for _, tensor in named}
     args, kwargs = call(values)
     state = torch.get_rng_state()
     with saved_tensors_hooks(pack, lambda tensor: tensor):
         result = function(*args, **kwargs)
+    if hasattr(result, "__next__"):
+        result = tuple(result)
     random = not torch.equal(state, torch.get_rng_state())
     moved = {name for (name, tensor), (version, _) in zip(named, before, strict=True) if tensor._version != version}
     changed = {
@@ -143,16 +147,18 @@ def run(
     }
     outputs = list(leaves(result))
     first = named[0][1] if named else None
+    own = set(before_nodes)
+    recorded = [tensor for tensor in outputs if id(tensor) not in own or not (moved | changed)]
+    recorded += [tensor for name, tensor in named if name in moved and tensor.grad_fn is not before_nodes[id(tensor)]]
     written = frozenset(moved | changed)
     return Seen(
         mask=mask,
         tensors=frozenset(name for name, tensor in named if tensor.numel()),
-        saved=frozenset(_saved(packed, named, result, moved)),
+        saved=_saved(packed, named, result, moved, isinstance(next(iter(values.values()), None), (list, tuple))),
         written=written,
         silent=bool(changed),
-        requires_grad=any(tensor.requires_grad for tensor in outputs)
-        or any(tensor.requires_grad for name, tensor in named if name in written),
-        relation=_relation(result, outputs, first, written),
+        requires_grad=any(tensor.requires_grad for tensor in recorded),
+        relation=_relation(result, outputs, first, values),
         results=len(result) if isinstance(result, (list, tuple)) and outputs else 1,
         random=random,
         trivial=_trivial(named, outputs),
@@ -190,9 +196,13 @@ def _trivial(named: list[tuple[str, torch.Tensor]], outputs: list[torch.Tensor])
 
 
 def _saved(
-    packed: list[torch.Tensor], named: list[tuple[str, torch.Tensor]], result: Any, moved: set[str]
-) -> Iterator[str]:
-    """Names of what was packed. A saved argument whose version moved holds what the operation wrote: the result."""
+    packed: list[torch.Tensor], named: list[tuple[str, torch.Tensor]], result: Any, moved: set[str], parallel: bool
+) -> frozenset[str]:
+    """Names of what was packed.
+
+    A saved argument whose version moved holds what the operation wrote: the result. ``parallel``: the results go with
+    the tensors of a list, so that their positions say nothing.
+    """
     inputs: dict[int | None, str] = {}
     for name, tensor in named:
         inputs.setdefault(storage_of(tensor), name)
@@ -202,41 +212,53 @@ def _saved(
     elif isinstance(result, (list, tuple)):
         for position, item in enumerate(result):
             for tensor in leaves(item):
-                results.setdefault(storage_of(tensor), f"result[{position}]")
+                results.setdefault(storage_of(tensor), "result" if parallel else f"result[{position}]")
+    found = set()
     for tensor in packed:
         storage = storage_of(tensor)
         if storage is None or not tensor.numel():
             continue
         if storage in inputs and inputs[storage] not in moved:
-            yield inputs[storage]
+            found.add(inputs[storage])
         elif storage in inputs:
-            yield results.get(storage, "result")
+            found.add(results.get(storage, "result"))
         elif storage in results:
-            yield results[storage]
+            found.add(results[storage])
+    return frozenset(found)
 
 
-def _relation(result: Any, outputs: list[torch.Tensor], first: torch.Tensor | None, written: frozenset[str]) -> Result:
+def _relation(result: Any, outputs: list[torch.Tensor], first: torch.Tensor | None, values: Mapping[str, Any]) -> Result:
     if not outputs:
         if type(result).__module__ == "numpy" or type(result).__name__ == "PyCapsule":
             return Result.ARRAY
         return Result.NONE if result is None else Result.VALUE
     if first is None:
-        return Result.FRESH
+        return Result.ARRAY if any(_looks_into(outputs[0], value) for value in values.values()) else Result.FRESH
     if any(output is first for output in outputs):
         return Result.SAME
     shared = [output for output in outputs if storage_of(output) is not None and storage_of(output) == storage_of(first)]
     if not shared:
-        return Result.FRESH
+        same_address = first.layout is torch.strided and first.numel() and outputs[0].layout is torch.strided
+        return Result.ARRAY if same_address and outputs[0].data_ptr() == first.data_ptr() else Result.FRESH
     view = shared[0]
     if first.requires_grad and not view.requires_grad and view.dtype == first.dtype:
         return Result.DETACHED if _shares_version(view, first) else Result.UNVERSIONED
+    if any(_repeats(one) for one in shared) and not _repeats(first):
+        return Result.EXPANDED
     if isinstance(result, (list, tuple)):
         return Result.VIEWS if _forbids_writes(view) else Result.SINGLE_VIEWS
-    if _repeats(view) and not _repeats(first):
-        return Result.EXPANDED
     if _overlaps(view) and not _overlaps(first):
         return Result.OVERLAPPING
     return Result.VIEW
+
+
+def _looks_into(tensor: torch.Tensor, value: Any) -> bool:
+    """Whether a tensor shows the memory of an array or a buffer."""
+    if not isinstance(value, (np.ndarray, bytearray)) or not tensor.numel():
+        return False
+    before = bytes(value)
+    tensor.view(torch.uint8).bitwise_not_()
+    return bytes(value) != before
 
 
 def _shares_version(view: torch.Tensor, first: torch.Tensor) -> bool:

@@ -6,9 +6,20 @@ in-place form, bit for bit. What is not listed here has an exact twin of the sam
 
 from __future__ import annotations
 
+import torch
+
 from inplace_fix.catalog.model import Kind
 
-TWIN = "{x}.OP({args})"
+# Namespaces with in-place functions that are written like the methods.
+FUNCTIONS = {"torch": torch, "torch.nn.functional": torch.nn.functional}
+
+# Settings that turn a write on, with a value that does and one that does not.
+WRITE_FLAGS = {
+    "inplace": (True, False),
+    "max_norm": (1.0, None),
+    "training": (True, False),
+    "use_input_stats": (True, False),
+}
 
 # Parts of the receiver are written, the rest is kept.
 PARTIAL = (
@@ -20,7 +31,7 @@ PARTIAL = (
 OVERWRITE = {
     "zero_": "torch.zeros_like({x})",
     "fill_": "torch.fill({x}, {args})",
-    "copy_": "",
+    "copy_": "torch.empty_like({x}).copy_({args})",
 }
 
 RANDOM = {
@@ -43,9 +54,9 @@ CALLBACK = "apply_ map_ map2_".split()
 NO_TWIN = {*STORAGE_META, *CALLBACK, "requires_grad_", "share_memory_", "retain_grad", "fill_diagonal_"}
 
 
-def is_in_place(leaf: str) -> bool:
-    """Whether a method of this name belongs to the table of in-place methods."""
-    return leaf.endswith("_") or leaf in FLAG
+def is_in_place(namespace: str, leaf: str) -> bool:
+    """Whether a name belongs to the table of in-place methods and of the functions named like them."""
+    return (namespace in FUNCTIONS or namespace == "torch.Tensor") and (leaf.endswith("_") or leaf in FLAG)
 
 
 def kind_of(leaf: str, can_change_dtype: bool) -> Kind:
@@ -64,9 +75,15 @@ def kind_of(leaf: str, can_change_dtype: bool) -> Kind:
     return Kind.VALUE_CAST if can_change_dtype else Kind.VALUE
 
 
-def template_of(leaf: str) -> str:
-    """The out-of-place expression of an in-place method, "" where there is none."""
+def template_of(namespace: str, leaf: str) -> str:
+    """The out-of-place expression of an in-place method or function, "" where there is none."""
     if leaf in NO_TWIN:
         return ""
     chosen = OVERWRITE.get(leaf, RANDOM.get(leaf))
-    return TWIN.replace("OP", leaf[:-1]) if chosen is None else chosen
+    if chosen is not None:
+        return chosen
+    twin = leaf[:-1]
+    if namespace == "torch.Tensor" or hasattr(torch.Tensor, twin):
+        return f"{{x}}.{twin}({{args}})"
+    owner = FUNCTIONS[namespace]
+    return f"{namespace}.{twin}({{x}}, {{args}})" if hasattr(owner, twin) else ""

@@ -19,6 +19,8 @@ import torch
 import torchgen
 import yaml
 
+from scripts.catalog_build.surface import ADVANCED
+
 _TORCH = Path(torch.__file__).parent
 _DEPRECATED = Path(torchgen.__file__).parent / "packaged" / "autograd" / "deprecated.yaml"
 _CALL = re.compile(r"^[\w.]*?(\w+)\((.*?)\)(?:\s*->.*)?$")
@@ -86,6 +88,7 @@ def _fits(value: Any, param: Param) -> bool:
 
 def of(name: str, function: Callable[..., Any]) -> tuple[Signature, ...]:
     """All overloads of a callable, current ones first; empty where nothing tells its parameters."""
+    name = name.removesuffix(ADVANCED)
     found = [*_from_stubs(name)] or [*_from_inspection(name, function)] or [*_from_docstring(name, function)]
     return tuple(sorted(dict.fromkeys(found), key=lambda signature: signature.scalar_first))
 
@@ -160,6 +163,15 @@ def _scalar_first_forms() -> frozenset[tuple[str, tuple[str, ...]]]:
         parts = rest.partition(") ->")[0].partition(", *")[0].split(", ")
         forms.add((name, tuple(part.split()[-1] for part in parts)))
     return frozenset(forms)
+
+
+def default_of(function: Callable[..., Any], param: str) -> Any:
+    """A Python function's default for a parameter, None where there is none or it cannot be told."""
+    try:
+        default = inspect.signature(function).parameters[param].default
+    except (TypeError, ValueError, KeyError):
+        return None
+    return None if default is inspect.Parameter.empty else default
 
 
 def scalar_first_keyword(name: str) -> str:
