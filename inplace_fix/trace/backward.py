@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 import torch
 
 from inplace_fix.trace import graph
-from inplace_fix.trace.errors import STALE, by_kind, explain, first_sentence
+from inplace_fix.trace.errors import STALE, Explanation, by_kind, explain, first_sentence
 from inplace_fix.trace.patches import Patches
 from inplace_fix.trace.positions import Site
-from inplace_fix.trace.recorder import Observed, Recorder
+from inplace_fix.trace.recorder import SEEN, Observed, Recorder, Wrote
 from inplace_fix.trace.stamps import Stamps
 
 _ORDER = "run every backward that needs these weights before the optimizer steps, or compute the forward again after the step"
+
+_OPERATION = re.compile(r"inplace version of (\w+)'|In-place (\w+) backward")
 
 Before = Callable[[Any, "Site | None"], None]
 
@@ -63,19 +66,18 @@ class Backward:
 
     def _failed(self, outputs: Any, site: Site | None, error: Exception) -> None:
         message = str(error)
-        if hasattr(error, "_inplace_fix_seen"):
+        if hasattr(error, SEEN):
             return
-        if STALE not in message:
-            explanation = explain(message)
-            if explanation is not None and site is not None:
-                write = ((site, "", None),) if explanation.kind != "no-derivative" else ()
-                found = [self._refused_node(explanation.kind, message, site, write)]
-                self._recorder.report(found, error)
+        if STALE in message:
+            stale = graph.stale(outputs) or graph.stale_in(error.__traceback__)
+            faults = [self.observed(one, site) for one in stale] or [self._unseen(message, site)]
+            self._recorder.report(faults, error)
             return
-        faults = [self.observed(one, site) for one in graph.stale(outputs)]
-        if not faults:
-            faults = [self._unexplained(message, site)]
-        self._recorder.report(faults, error)
+        explanation = explain(message)
+        if explanation is not None and site is not None:
+            named = _OPERATION.search(message)
+            writes = self._writers((named[1] or named[2]).lower()) if named is not None else ()
+            self._recorder.report([_fault(explanation, message, writes or ((site, "", None),), site)], error)
 
     def observed(self, stale: graph.Stale, backward: Site | None) -> Observed:
         """A stale saved value as a fault, with the forward expression that saved it where that is known."""
@@ -97,20 +99,30 @@ class Backward:
             backward,
         )
 
-    def _refused_node(self, kind: str, message: str, site: Site, writes: tuple[Any, ...]) -> Observed:
-        explanation = by_kind(kind)
-        return Observed(
-            kind, "raised", first_sentence(message), explanation.why, explanation.remedy, writes, backward=site
+    def _writers(self, operation: str) -> tuple[Wrote, ...]:
+        """The expressions that did an in-place operation of this name, under whatever alias."""
+        names = {operation, operation.replace("a", "arc", 1)}
+        return tuple(
+            (site, op, None)
+            for site in self._recorder.positions.all()
+            for op in (site.write.ops if site.write is not None else ())
+            if op.replace("_", "") in names
         )
 
-    def _unexplained(self, message: str, site: Site | None) -> Observed:
+    def _unseen(self, message: str, site: Site | None) -> Observed:
         """A stale value that no node shows, as inside the node of a write through a view."""
-        explanation = by_kind("saved-tensor")
-        return Observed(
-            "saved-tensor",
-            "raised",
-            first_sentence(message),
-            explanation.why,
-            explanation.remedy,
-            backward=site,
-        )
+        entries = graph.writers(self._recorder.recent, message)
+        writes = tuple((entry.site, entry.op, entry.made_at) for entry in entries)
+        return _fault(by_kind("saved-tensor"), message, writes, site)
+
+
+def _fault(explanation: Explanation, message: str, writes: tuple[Wrote, ...], backward: Site | None) -> Observed:
+    return Observed(
+        explanation.kind,
+        "raised",
+        first_sentence(message),
+        explanation.why,
+        explanation.remedy,
+        writes,
+        backward=backward,
+    )

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 import torch
 
 from inplace_fix.trace import storages
+from inplace_fix.trace.frames import local_variables
 from inplace_fix.trace.storages import Entry
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
@@ -132,6 +134,38 @@ def versions(message: str) -> tuple[int, int] | None:
     """The version a message found and the one it expected; None where it is about something else."""
     match = _VERSIONS.search(message)
     return (int(match[1]), int(match[2])) if match else None
+
+
+def stale_in(traceback: TracebackType | None) -> list[Stale]:
+    """Stale values of nodes that the functions of a traceback hold: a checkpoint reads its inputs from such a node."""
+    found = []
+    while traceback is not None:
+        for value in local_variables(traceback.tb_frame):
+            if hasattr(type(value), "_raw_saved_tensors") and hasattr(type(value), "next_functions"):
+                for attribute, message in _mismatches(value):
+                    found.extend(_explained(value, attribute, message))
+        traceback = traceback.tb_next
+    return found
+
+
+def writers(recent: Iterable[Any], message: str) -> tuple[Entry, ...]:
+    """The writes that a message about versions can mean, when no node shows the value; () where that is not clear.
+
+    ``recent`` are weak references to the storages written to last.
+    """
+    found = versions(message)
+    if found is None:
+        return ()
+    have, want = found
+    candidates = {}
+    for reference in recent:
+        storage = reference()
+        if storage is None:
+            continue
+        log = [entry for entry in storages.log_of(storage).values() if entry.before >= want and not entry.silent]
+        if log and max(entry.after for entry in log) == have:
+            candidates[storage._cdata] = tuple(sorted(log, key=lambda entry: entry.tick))
+    return next(iter(candidates.values())) if len(candidates) == 1 else ()
 
 
 def _mismatches(node: Any) -> Iterator[tuple[str, str]]:

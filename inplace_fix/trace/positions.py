@@ -15,8 +15,12 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import TYPE_CHECKING
 
 from inplace_fix.nouns import Place, Span
+
+if TYPE_CHECKING:
+    from inplace_fix.trace.sampling import Sample
 
 SKIPPED, LIBRARY, OWN = 0, 1, 2
 """torch, the standard library and this package; an installed library; the user's own tree."""
@@ -42,8 +46,8 @@ class Site:
         self.count = 0
         self.harmless = 0
         self.callers: list[Site] = []
-        self.value: object | None = None
-        self.write: object | None = None
+        self.value: Sample | None = None
+        self.write: Sample | None = None
 
 
 class _Code:

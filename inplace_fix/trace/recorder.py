@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -23,6 +25,7 @@ from inplace_fix.trace.sampling import Sample, share
 from inplace_fix.trace.storages import Entry
 
 _FAULTS = 1000
+_RECENT = 512
 SEEN = "_inplace_fix_seen"
 """Set on an exception that has been explained already: the faults that it gave."""
 
@@ -91,6 +94,7 @@ class Recorder:
         self.noted: list[Noted] = []  # told of every write once it is in a storage's log
         self.on_fault: list[Callable[[], None]] = []
         self.backwards = 0  # how many runs of the engine are under way
+        self.recent: deque[weakref.ref[Any]] = deque(maxlen=_RECENT)  # the storages written to last
         self._since_backward: set[Site] = set()
 
     # -- writes ----------------------------------------------------------------------------------------------------
@@ -140,8 +144,7 @@ class Recorder:
         if storage is None:
             return
         entry = storages.note(storage, started.site)
-        if entry.tick == 0:
-            entry.before = before
+        self.recent.append(weakref.ref(storage))
         entry.before, entry.after, entry.op, entry.tick = before, after, started.op, started.tick
         entry.silent, entry.made_at, entry.via = started.silent, started.made_at, started.via
         if started.region is not None:

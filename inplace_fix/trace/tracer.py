@@ -6,7 +6,7 @@ import functools
 import threading
 from collections.abc import Callable
 
-from inplace_fix.trace import warned, writes
+from inplace_fix.trace import compiled, warned, writes
 from inplace_fix.trace.aliasing import Aliasing
 from inplace_fix.trace.arrays import SharedArrays
 from inplace_fix.trace.backward import Backward
@@ -37,6 +37,7 @@ class Tracer:
         self._stamps = Stamps(self.recorder)
         self.backward = Backward(self.recorder, self._stamps)
         self._mode: FullMode | None = None
+        self._cancel: Callable[[], None] = lambda: None
         self._arrays: SharedArrays | None = None
 
     def start(self) -> None:
@@ -65,12 +66,14 @@ class Tracer:
             handlers = {**silent.handlers(), **aliasing.handlers(), **arrays.handlers()}
             self._mode = FullMode(recorder, stamps, reads, handlers)
             self._mode.__enter__()
+            self._cancel = compiled.install(FullMode, patches)
             self._enter_threads(lambda: FullMode(recorder, stamps, reads, handlers))
         install_function_saves(recorder, patches, silent)
 
     def stop(self) -> None:
         """Leave torch as it was; wrappers that somebody kept pass their calls through."""
         self.recorder.live = False
+        self._cancel()
         if self._mode is not None:
             self._mode.__exit__(None, None, None)
             self._mode = None

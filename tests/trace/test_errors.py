@@ -1,0 +1,54 @@
+"""Each of PyTorch's in-place errors is explained: its kind, the exact expression, why, and what to do."""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+from pathlib import Path
+
+import pytest
+from triggers import TRIGGERS, Trigger
+
+import inplace_fix
+from inplace_fix.trace.errors import explain, first_sentence
+from inplace_fix.trace.observations import Place
+
+
+@pytest.mark.parametrize("level", ["writes", "full"])
+@pytest.mark.parametrize("trigger", TRIGGERS, ids=lambda trigger: trigger.name)
+def test_an_error_is_explained_at_its_expression(trigger: Trigger, level: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(trigger.program)
+    linecache.checkcache()
+    code = compile(trigger.program, str(path), "exec")
+    run = inplace_fix.tracing(level, quiet=True)
+    try:
+        with warnings.catch_warnings(), run:
+            warnings.simplefilter("ignore")
+            exec(code, {"__name__": "program"})
+    except Exception as error:
+        assert trigger.kind, error
+    raised = [fault for fault in run.faults if fault.severity == "raised"]
+    assert [fault.kind for fault in raised][:1] == ([trigger.kind] if trigger.kind else []), run.faults
+    for fault in raised:
+        assert fault.why
+        assert fault.remedy
+        assert not fault.caught
+    if trigger.expression:
+        assert _text(trigger.program, raised[0].writes[0].place) == trigger.expression
+
+
+def _text(source: str, place: Place) -> str:
+    span = place.span
+    assert span.line == span.end_line
+    return source.splitlines()[span.line - 1][span.column : span.end_column]
+
+
+def test_an_error_of_the_programs_own_is_not_explained() -> None:
+    assert explain("could not open config.yaml") is None
+
+
+def test_the_hint_of_a_message_is_left_out() -> None:
+    assert first_sentence("it is at version 1; expected version 0 instead. Hint: enable\n anomaly") == (
+        "it is at version 1; expected version 0 instead."
+    )
