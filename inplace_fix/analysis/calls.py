@@ -175,7 +175,7 @@ def invoke(m: Machine, function: Function, arguments: Arguments, node: ast.AST, 
         entry=entry,
         call=m.site(node) if m.frame is not None else None,
         closure=function.scopes,
-        yields=[] if is_generator(function.node) else None,
+        yields=[] if yielding(m, function.node) else None,
     )
     saved = m.frame, m.condition, m.statement, m.grad, m.inference
     m.frame = frame
@@ -309,6 +309,14 @@ def names_tensor(annotation: ast.expr | None) -> bool:
         plain = [s for s in sides if not (isinstance(s, ast.Constant) and s.value is None)]
         return len(plain) == 1 and names_tensor(plain[0])
     return False
+
+
+def yielding(m: Machine, node: ast.AST) -> bool:
+    """Whether calling a function makes a generator; looked up once a function."""
+    answer = m.generators.get(node)
+    if answer is None:
+        answer = m.generators[node] = is_generator(node)
+    return answer
 
 
 def is_generator(node: ast.AST) -> bool:

@@ -26,12 +26,20 @@ def compatible(first: Condition, second: Condition) -> bool:
         return True
     if len(second) < len(first):
         first, second = second, first
-    return all(second.get(branch, arm) == arm for branch, arm in first.items())
+    for branch, arm in first.items():
+        if second.get(branch, arm) != arm:
+            return False
+    return True
 
 
 def implies(strong: Condition, weak: Condition) -> bool:
     """Whether ``weak`` holds in every run in which ``strong`` holds."""
-    return all(strong.get(branch) == arm for branch, arm in weak.items())
+    if len(weak) > len(strong):
+        return False
+    for branch, arm in weak.items():
+        if strong.get(branch) != arm:
+            return False
+    return True
 
 
 def both(first: Condition, second: Condition) -> Condition:

@@ -10,9 +10,16 @@ from inplace_fix.analysis.calls import Arguments, instantiate, invoke
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Facts, Node
 from inplace_fix.analysis.hindsight import look_back
-from inplace_fix.analysis.machine import Machine, OutOfBudget
+from inplace_fix.analysis.machine import (
+    STEPS_OF_FUNCTION,
+    STEPS_OF_MODULE,
+    STEPS_OF_PROGRAM,
+    Machine,
+    OutOfBudget,
+)
 from inplace_fix.analysis.names import module_scope
 from inplace_fix.analysis.project import Project
+from inplace_fix.analysis.reach import look, outline, reaching
 from inplace_fix.analysis.statements import run_block
 from inplace_fix.analysis.tensors import nodes_of, tensors_of
 from inplace_fix.analysis.units import Unit
@@ -21,28 +28,51 @@ from inplace_fix.catalog.model import Catalog
 
 
 def analyse(project: Project, unit: Unit, catalog: Catalog) -> Facts:
-    """Run a file's top level, then each module class, then every function that nothing has called."""
+    """Run a file's top level, then each module class, then every function that nothing has called.
+
+    A definition in which nothing can write to a tensor, itself or through what it calls, is not run on its own.
+    """
     m = Machine(project, catalog)
-    guarded(m, unit.tree, lambda: module_scope(m, unit, run_block, main=True))
+    outlined = outline(unit)
+    imported = writers_imported(project, unit)
+    writing = reaching(outlined, imported)
+    if not writing and not imported and not look(unit.tree)[1]:
+        return m.facts
+    guarded(m, unit.tree, lambda: module_scope(m, unit, run_block, main=True), STEPS_OF_PROGRAM)
     cells = m.scopes.get(unit.module, {})
     trained = m.trained
-    for cls in classes_of(cells, unit):
+    classes = [cls for cls in classes_of(cells, unit) if cls.node.name in writing]
+    for cls in classes:
         if modules.is_module(cls):
             forward = cls.cells.get("forward")
             function = forward.latest() if forward is not None else None
             if not (trained and isinstance(function, Function) and function.node in m.visited):
-                guarded(m, cls.node, lambda cls=cls: run_module(m, cls))  # type: ignore[misc]
-    for cls in classes_of(cells, unit):
-        guarded(m, cls.node, lambda cls=cls: run_methods(m, cls))  # type: ignore[misc]
+                guarded(m, cls.node, lambda cls=cls: run_module(m, cls), STEPS_OF_MODULE)  # type: ignore[misc]
+    for cls in classes:
+        guarded(m, cls.node, lambda cls=cls: run_methods(m, cls), STEPS_OF_FUNCTION)  # type: ignore[misc]
     for function in functions_of(cells, unit):
-        if function.node not in m.visited:
-            guarded(m, function.node, lambda function=function: run_function(m, function, []))  # type: ignore[misc]
+        if function.node not in m.visited and function.name in writing:
+            run = lambda function=function: run_function(m, function, [])  # noqa: E731
+            guarded(m, function.node, run, STEPS_OF_FUNCTION)
     look_back(m)
     return m.facts
 
 
-def guarded(m: Machine, node: ast.AST, run: object) -> None:
-    """Run one entry point with a fresh budget and clean state; say so where it was cut off."""
+def writers_imported(project: Project, unit: Unit) -> frozenset[str]:
+    """The names that a file imports from files of the project and that write there."""
+    found: set[str] = set()
+    for statement in ast.walk(unit.tree):
+        if isinstance(statement, ast.ImportFrom):
+            source = project.find(project.absolute(statement.module, statement.level, unit), unit)
+            if source is not None and source is not unit:
+                writing = reaching(project.outline(source), frozenset())
+                found |= {a.asname or a.name for a in statement.names if a.name in writing}
+    return frozenset(found)
+
+
+def guarded(m: Machine, node: ast.AST, run: object, steps: int) -> None:
+    """Run one entry point with a budget of its own and clean state; say so where it was cut off."""
+    m.most_steps = steps
     m.steps, m.depth, m.condition, m.grad, m.inference = 0, 0, ALWAYS, True, False
     m.frame, m.statement, m.level, m.vmapped = None, None, 0, False
     m.active.clear()
@@ -106,7 +136,8 @@ def run_methods(m: Machine, cls: Class) -> None:
     for function in pending:
         if function.node not in m.visited:
             owner: list[Value] = [] if function.kind == "static" else [cls if function.kind == "class" else instance]
-            guarded(m, function.node, lambda f=function, o=owner: run_function(m, f, o))  # type: ignore[misc]
+            run = lambda f=function, o=owner: run_function(m, f, o)  # noqa: E731
+            guarded(m, function.node, run, STEPS_OF_FUNCTION)
 
 
 def run_function(m: Machine, function: Function, owner: list[Value]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
 from inplace_fix.analysis.facts import Facts, Frame, Node, Observation, Read, Site
@@ -15,7 +14,9 @@ from inplace_fix.analysis.values import Class, Function, Instance, Storage, Tens
 from inplace_fix.catalog.model import Catalog
 
 # Bounds that keep any input from hanging the analysis; what is cut off is reported once per entry point.
-MOST_STEPS = 60_000  # statements and calls per entry point
+STEPS_OF_PROGRAM = 30_000  # statements and calls of a file's top level and all that it calls
+STEPS_OF_MODULE = 4_000  # of a module class, made and called once
+STEPS_OF_FUNCTION = 500  # of a function that nothing in the file calls
 DEEPEST_CALL = 24
 MOST_ROUNDS = 2  # rounds of a loop whose number of rounds is unknown: a value saved in one, overwritten in the next
 MOST_ITEMS = 8  # items of a literal container that a loop visits one by one
@@ -25,15 +26,14 @@ class OutOfBudget(Exception):
     """The entry point took more steps than the analysis allows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """The key of a branch one arm of which leaves a block early (``kind`` says how: return, break or continue).
+# The key of a branch one arm of which leaves a block early is a tuple that begins with how it leaves. Unlike other keys
+# it stays in force after the arm, for whatever the arm skips.
+EXITS = frozenset(("return", "break", "continue"))
 
-    Unlike other keys it stays in force after the arm, for whatever the arm skips.
-    """
 
-    number: int
-    kind: str
+def is_exit(key: Hashable) -> bool:
+    """Whether a branch is one that an arm leaves early."""
+    return type(key) is tuple and key[0] in EXITS
 
 
 class Machine:
@@ -55,6 +55,8 @@ class Machine:
         self.frame: Frame | None = None
         self.depth = 0
         self.steps = 0
+        self.most_steps = STEPS_OF_PROGRAM
+        self.generators: dict[ast.AST, bool] = {}
         self.statement: ast.stmt | None = None
         self.class_scope: dict[str, Cell] | None = None  # names of the class whose body is being run
         self.active: list[Function] = []
@@ -76,7 +78,7 @@ class Machine:
     def step(self) -> None:
         """Count one statement or call. Raises OutOfBudget."""
         self.steps += 1
-        if self.steps > MOST_STEPS:
+        if self.steps > self.most_steps:
             raise OutOfBudget
 
     # conditions
@@ -86,13 +88,13 @@ class Machine:
         self._branch += 1
         return self._branch
 
-    def exit(self, kind: str) -> Exit:
+    def exit(self, kind: str) -> Hashable:
         """A key for an arm that leaves early."""
-        return Exit(self.branch(), kind)
+        return kind, self.branch()
 
     def rejoin(self, before: Condition, *kinds: str) -> None:
         """At the end of a round or a loop, forget the early exits that end there; those made before stay."""
-        gone = [k for k in self.condition if isinstance(k, Exit) and k.kind in kinds and k not in before]
+        gone = [k for k in self.condition if type(k) is tuple and k[0] in kinds and k not in before]
         if gone:
             self.condition = {k: arm for k, arm in self.condition.items() if k not in gone}
 
@@ -104,7 +106,7 @@ class Machine:
         try:
             yield
         finally:
-            exits = {key: arm for key, arm in self.condition.items() if isinstance(key, Exit) and key not in before}
+            exits = {key: arm for key, arm in self.condition.items() if is_exit(key) and key not in before}
             self.condition = {**before, **exits} if exits else before
 
     @contextmanager

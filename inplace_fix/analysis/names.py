@@ -14,6 +14,19 @@ from inplace_fix.analysis.values import NONE, Choice, Const, Extern, Namespace, 
 
 __all__ = ["NONE", "bind", "declare", "imported", "load", "module_scope", "returned"]
 
+# the statements of an imported module that bind names; what else it does when imported is not followed
+DEFINING = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.If,
+    ast.Try,
+)
+
 RunBlock = Callable[[Machine, Sequence[ast.stmt]], str]
 
 
@@ -152,13 +165,23 @@ def module_scope(m: Machine, unit: Unit, run_block: RunBlock, main: bool = False
     cells = m.scopes.get(unit.module)
     if cells is not None:
         return cells
+    if not main:
+        shared = m.project.scopes.get(unit.path)
+        if shared is not None:
+            m.scopes[unit.module] = shared
+            return shared
     cells = m.scopes[unit.module] = {"__name__": Cell("global", "__name__")}
     cells["__name__"].write(ALWAYS, Const("__main__" if main else unit.module), m.now())
+    body = unit.tree.body
+    if not main:
+        # what a module defines does not depend on who imports it, so it is worked out once for the whole project
+        m.project.scopes[unit.path] = cells
+        body = [statement for statement in body if isinstance(statement, DEFINING)]
     frame = Frame(unit, None, unit.module, cells, parent=m.frame)
     saved = m.frame, m.condition, m.grad, m.inference, m.statement
     m.frame, m.condition, m.grad, m.inference = frame, ALWAYS, True, False
     try:
-        run_block(m, unit.tree.body)
+        run_block(m, body)
     finally:
         m.frame, m.condition, m.grad, m.inference, m.statement = saved
     return cells

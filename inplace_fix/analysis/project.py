@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from inplace_fix.analysis.conditions import Cell
+from inplace_fix.analysis.reach import Outline, outline
 from inplace_fix.analysis.units import Unit, parse
 
 
@@ -30,6 +32,8 @@ class Project:
         self._paths: dict[str, Path] = {}
         self._units: dict[Path, Unit] = {}
         self._packages: set[Path] = set()
+        self.scopes: dict[Path, dict[str, Cell]] = {}  # globals of imported modules, worked out once
+        self._outlines: dict[Path, Outline] = {}
 
     def know(self, paths: Iterable[Path]) -> None:
         """Let imports of these files be followed."""
@@ -48,6 +52,13 @@ class Project:
             self._units[path] = unit
             self._paths.setdefault(name, path)
         return unit
+
+    def outline(self, unit: Unit) -> Outline:
+        """The outline of a unit, made once."""
+        found = self._outlines.get(unit.path)
+        if found is None:
+            found = self._outlines[unit.path] = outline(unit)
+        return found
 
     def forget(self, path: Path) -> None:
         """Drop a unit, so that memory does not grow with the number of files."""

@@ -1,0 +1,101 @@
+"""A cheap look at a file's tree: which functions can write to a tensor at all, themselves or through what they call."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from inplace_fix.analysis.units import Unit
+
+FLAGS = frozenset(("inplace", "out", "max_norm"))
+PLAIN = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(slots=True)
+class Outline:
+    """What the definitions of a file hold: whether each writes, and the bare names each uses."""
+
+    writes: dict[str, bool] = field(default_factory=dict)
+    uses: dict[str, set[str]] = field(default_factory=dict)
+    top: bool = False
+
+
+def outline(unit: Unit) -> Outline:
+    """The outline of a file's top-level definitions, methods counted with their class."""
+    result = Outline()
+    for statement in unit.tree.body:
+        if isinstance(statement, FUNCTIONS):
+            names, writes = look(statement)
+            result.writes[statement.name] = result.writes.get(statement.name, False) or writes
+            result.uses.setdefault(statement.name, set()).update(names)
+    return result
+
+
+def reaching(result: Outline, imported: frozenset[str]) -> set[str]:
+    """Names of the definitions that write, or use one that does; ``imported`` names are taken to write."""
+    found = {name for name, writes in result.writes.items() if writes}
+    found |= {name for name, used in result.uses.items() if used & imported}
+    changed = True
+    while changed:
+        more = {name for name, used in result.uses.items() if name not in found and used & found}
+        found |= more
+        changed = bool(more)
+    return found
+
+
+def look(root: ast.AST) -> tuple[set[str], bool]:
+    """The names that a definition uses, and whether anything in it may be an in-place write to a tensor."""
+    names: set[str] = set()
+    plain: set[str] = set()  # names bound to numbers, strings and displays, which hold no tensor of their own
+    doubtful: list[str] = []
+    writes = False
+    for node in ast.walk(root):
+        kind = type(node)
+        if kind is ast.Name:
+            names.add(node.id)  # type: ignore[attr-defined]
+        elif kind is ast.Attribute:
+            attr: str = node.attr  # type: ignore[attr-defined]
+            names.add(attr)
+            if attr == "data" and isinstance(node.ctx, ast.Store):  # type: ignore[attr-defined]
+                writes = True
+        elif kind is ast.Call:
+            function = node.func  # type: ignore[attr-defined]
+            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            if name.endswith("_") and not name.endswith("__"):
+                writes = True
+            elif any(k.arg in FLAGS for k in node.keywords) or name in SPECIAL:  # type: ignore[attr-defined]
+                writes = True
+            elif any(isinstance(a, ast.Constant) and a.value is True for a in node.args):  # type: ignore[attr-defined]
+                writes = writes or name[:1].isupper()
+        elif kind is ast.AugAssign:
+            target = node.target  # type: ignore[attr-defined]
+            if isinstance(target, ast.Name):
+                doubtful.append(target.id)
+            elif not _string_key(target):
+                writes = True
+        elif kind is ast.Assign:
+            for target in node.targets:  # type: ignore[attr-defined]
+                if isinstance(target, ast.Name) and _plain(node.value):  # type: ignore[attr-defined]
+                    plain.add(target.id)
+                elif isinstance(target, ast.Subscript) and not _string_key(target):
+                    if isinstance(target.value, ast.Name):
+                        doubtful.append(target.value.id)
+                    else:
+                        writes = True
+                elif isinstance(target, ast.Tuple) and any(isinstance(e, ast.Subscript) for e in target.elts):
+                    writes = True
+    return names, writes or any(name not in plain for name in doubtful)
+
+
+# calls that write without saying so in their name
+SPECIAL = frozenset("step load_state_dict vector_to_parameters register_hook apply backward".split())
+
+
+def _plain(value: ast.expr) -> bool:
+    return isinstance(value, PLAIN) or (isinstance(value, ast.Constant) and value.value is not None)
+
+
+def _string_key(target: ast.expr) -> bool:
+    index = target.slice if isinstance(target, ast.Subscript) else None
+    return isinstance(index, ast.Constant) and isinstance(index.value, str)
