@@ -94,6 +94,13 @@ def _rows(m: Machine, tensor: Tensor, node: ast.AST) -> list[Value]:
     return [result, result]
 
 
+def _part_of_bundle(m: Machine, bundle: Tensor, node: ast.AST) -> Tensor:
+    """One tensor of a tuple that a module returned beside its first result."""
+    tensor = m.fresh(node, requires=bundle.requires)
+    tensor.node, tensor.dtype, tensor.contiguous = bundle.node, bundle.dtype, bundle.contiguous
+    return tensor
+
+
 def unpacked(m: Machine, value: Value, count: int, star: int | None, node: ast.stmt | ast.expr) -> list[Value]:
     """A value as ``count`` parts, the one at ``star`` collecting what is left over."""
     if isinstance(value, Choice):
@@ -113,6 +120,8 @@ def unpacked(m: Machine, value: Value, count: int, star: int | None, node: ast.s
     if isinstance(value, Const) and isinstance(value.value, tuple) and len(value.value) == count:
         return [Const(part_) for part_ in value.value]
     tensor = value.tensor if isinstance(value, Unknown) else value
+    if isinstance(tensor, Tensor) and tensor.bundle:
+        return [_part_of_bundle(m, tensor, node) for _ in range(count)]
     if isinstance(tensor, Tensor):
         rows = _rows(m, tensor, node)
         return [rows[min(i, len(rows) - 1)] if i < len(rows) else Unknown() for i in range(count)]

@@ -32,6 +32,7 @@ class Project:
         self._paths: dict[str, Path] = {}
         self._units: dict[Path, Unit] = {}
         self._packages: set[Path] = set()
+        self._known: set[Path] = set()
         self.scopes: dict[Path, dict[str, Cell]] = {}  # globals of imported modules, worked out once
         self._outlines: dict[Path, Outline] = {}
 
@@ -40,6 +41,7 @@ class Project:
         for path in paths:
             name, package = module_name(path)
             self._paths.setdefault(name, path)
+            self._known.add(path)
             if package:
                 self._packages.add(path)
 
@@ -70,7 +72,7 @@ class Project:
         if path is None:
             # a sibling script is imported by its bare name
             sibling = importer.path.with_name(module.split(".")[0] + ".py")
-            path = sibling if "." not in module and sibling in self._paths.values() else None
+            path = sibling if "." not in module and sibling in self._known else None
         if path is None:
             return None
         try:

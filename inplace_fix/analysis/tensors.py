@@ -465,6 +465,8 @@ def _result(
         made = [_fresh(m, call, node, requires, sure, operands) for _ in range(max(count, 1))]
         if count == 1:
             return made[0]
+        for further in made[1:] if call.module else ():
+            further.bundle = True
         return _several(m, list(made), op)
     shared = [(guard, _shared(m, call, tensor, node, requires)) for guard, tensor in sources]
     if op.result in (Result.VIEWS, Result.SINGLE_VIEWS):

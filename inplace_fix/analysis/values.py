@@ -110,6 +110,7 @@ class Tensor(Value):
     gradient: Tensor | None = None
     role: str = ""  # "incoming" for a gradient handed to a hook or a backward, "dual", "slot" ...
     owner: Tensor | None = None  # of an alias made by .data: the tensor it was taken from
+    bundle: bool = False  # a further result of a module, which may be a tuple of tensors (an LSTM's state)
     stepped: bool = False  # held by an optimizer
     unique: bool = False  # as an index: holds no value twice (arange, randperm, a mask's nonzero)
 

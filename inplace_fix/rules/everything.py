@@ -50,8 +50,8 @@ Out of place, where nobody reads the old memory through another name. What has n
     check,
     (
         Example(
-            'import torch\n\ndef scale(x: torch.Tensor):\n    y = x.clone()\n    y.mul_(2)\n    return y\n',
-            'import torch\n\ndef scale(x: torch.Tensor):\n    y = x.clone()\n    y = y.mul(2)\n    return y\n',
+            "import torch\n\ndef scale(x: torch.Tensor):\n    y = x.clone()\n    y.mul_(2)\n    return y\n",
+            "import torch\n\ndef scale(x: torch.Tensor):\n    y = x.clone()\n    y = y.mul(2)\n    return y\n",
         ),
     ),
     policy="all",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Conflict, Facts, Form, Site, Write
+from inplace_fix.analysis.values import Tri
+from inplace_fix.nouns import Severity
 from inplace_fix.rules.base import Example, Fault, Rule, decisive, finding, related, target_of, text_of
 
 CODE, NAME = "IPF001", "saved-tensor-overwritten"
@@ -54,8 +56,20 @@ def fault(conflicts: list[Conflict]) -> Fault:
         f"(line {save.site.line}); this {result}"
     )
     why = why_words(write, first)
+    certain = first.certain and not first.hangs_on
+    unproven = all(c.save.node.requires is not Tri.YES for c in conflicts)
     return Fault(
-        finding(CODE, NAME, site, message, first.certain and not first.hangs_on, more=more, why=why),
+        finding(
+            CODE,
+            NAME,
+            site,
+            message,
+            certain,
+            more=more,
+            why=why,
+            # a function on unknown input is right for whoever calls it without gradients: worth a note, no warning
+            severity=Severity.NOTE if unproven and not certain else None,
+        ),  # fmt: skip
         site,
         tuple(dict.fromkeys(c.write for c in conflicts)),
         tuple(conflicts),

@@ -49,8 +49,8 @@ Out of place, where nobody reads the old memory through another name.
     check,
     (
         Example(
-            'import torch\n\nx = torch.ones(2, requires_grad=True)\ny = x * 2.0\ny.add_(5.0)\n',
-            'import torch\n\nx = torch.ones(2, requires_grad=True)\ny = x * 2.0\ny = y.add(5.0)\n',
+            "import torch\n\nx = torch.ones(2, requires_grad=True)\ny = x * 2.0\ny.add_(5.0)\n",
+            "import torch\n\nx = torch.ones(2, requires_grad=True)\ny = x * 2.0\ny = y.add(5.0)\n",
         ),
     ),
     policy="strict",
