@@ -130,8 +130,8 @@ class Workspace:
         """Analyse one file and plan the repair of what was found."""
         try:
             text = self.read(path)
-        except (OSError, UnicodeError, SyntaxError, SourceError) as error:
-            return FileResult(path, "", problem=Problem(path, str(error)))
+        except SourceError as error:
+            return FileResult(path, "", problem=Problem(path, error.message, error.line))
         try:
             unit = self.project.add(path, text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

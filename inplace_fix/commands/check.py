@@ -73,7 +73,7 @@ def collect(results: Iterable[FileResult], job: Job) -> Seen:
         if result.problem is not None:
             seen.problems.append(result.problem)
             continue
-        seen.notes += [Problem(result.path, note) for note in result.notes]
+        seen.notes += notes_of(result)
         kept = [finding for finding in judged(result, job) if job.wanted(finding, result.text)]
         if kept:
             notebook = job.notebooks.get(result.path)
@@ -81,6 +81,13 @@ def collect(results: Iterable[FileResult], job: Job) -> Seen:
             seen.findings += [notebook.placed(finding) if notebook else finding for finding in kept]
             seen.texts |= texts_of(result.path, result.text, job)
     return seen
+
+
+def notes_of(result: FileResult) -> Iterator[Problem]:
+    """What the engine notes of a file; a note that begins with a row speaks of that row."""
+    for note in result.notes:
+        row, _, words = note.partition(": ")
+        yield Problem(result.path, words, int(row)) if row.isdigit() else Problem(result.path, note)
 
 
 def judged(result: FileResult, job: Job) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from inplace_fix import engine
-from inplace_fix.commands.check import Seen, tell, texts_of, words_of
+from inplace_fix.commands.check import Seen, notes_of, tell, texts_of, words_of
 from inplace_fix.commands.progress import tracked
 from inplace_fix.commands.request import Job, Request, UsageError, prepare, root_of
 from inplace_fix.commands.streams import Streams
@@ -109,7 +109,7 @@ def collect(results: Iterable[FileResult], job: Job, *, original_rows: bool) -> 
                 repaired.left.problems.append(Problem(result.path, error.message, error.line))
                 result = replace(result, new_text=None, applied=(), left=result.findings)
         repaired.applied += [place(finding, job) for finding in result.applied]
-        repaired.left.notes += [Problem(result.path, note) for note in result.notes]
+        repaired.left.notes += notes_of(result)
         text = result.text if original_rows or result.new_text is None else result.new_text
         left = _in_old_rows(result) if original_rows else result.left
         if left:
