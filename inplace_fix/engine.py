@@ -11,7 +11,10 @@ from inplace_fix.analysis.project import Project
 from inplace_fix.catalog.reader import load
 from inplace_fix.nouns import Finding
 from inplace_fix.rules.base import Fault, rules
+from inplace_fix.rules.traced import join
 from inplace_fix.source import SourceError, read_source
+from inplace_fix.trace.evidence import Evidence
+from inplace_fix.trace.evidence import load as load_evidence
 
 POLICIES = ("unsafe", "strict", "all")
 
@@ -93,6 +96,7 @@ def fix(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None =
         for finding in done:
             applied[finding.place.path].append(finding)
         current.update(changed)
+        options = replace(options, evidence=())  # its places are those of the text that was run
         workspace = Workspace(paths, {**(texts or {}), **current})
         pending = {path: workspace.check(path, options).findings if path in current else () for path in paths}
     for path in paths:
@@ -113,6 +117,7 @@ class Workspace:
     def __init__(self, paths: Sequence[Path], texts: Mapping[Path, str]) -> None:
         self._given = dict(texts)
         self._texts: dict[Path, str] = {}
+        self._evidence: Evidence | None = None
         self.project = Project(self.read)
         self.project.know(paths)
 
@@ -145,9 +150,18 @@ class Workspace:
             if POLICIES.index(rule.policy) <= POLICIES.index(options.policy) and asked(rule.code, options)
             for fault in rule.check(facts)
         ]
+        evidence = self.evidence(options)
+        if evidence is not None:
+            faults = join(faults, evidence, unit)
         findings = self.plan(faults, text, path, options)
         notes = tuple(f"{site.line}: not followed to the end ({reason})" for site, reason in facts.gave_up)
         return FileResult(path, text, tuple(findings), notes=notes)
+
+    def evidence(self, options: Options) -> Evidence | None:
+        """The evidence of traced runs about the sources as they are; read once. Raises EvidenceError."""
+        if options.evidence and self._evidence is None:
+            self._evidence = load_evidence(options.evidence, options.root)
+        return self._evidence
 
     def plan(self, faults: Sequence[Fault], text: str, path: Path, options: Options) -> list[Finding]:
         """The findings of one file, each with its fix or the reason why there is none; findings elsewhere are that file's."""

@@ -241,7 +241,7 @@ def bind_parameters(m: Machine, function: Function, arguments: Arguments, cells:
     for parameter in (*ordered, *spec.kwonlyargs):
         value = given.get(parameter.arg)
         if value is None:
-            if parameter.arg in function.defaults and not arguments.open:
+            if parameter.arg in function.defaults and (not arguments.open or usual(function.defaults[parameter.arg])):
                 value = function.defaults[parameter.arg]
                 leave(value)  # the function itself keeps it from one call to the next
             else:
@@ -264,6 +264,15 @@ def bind_parameters(m: Machine, function: Function, arguments: Arguments, cells:
             surplus.rest.write(m.condition, Unknown(), m.now())
         cell = cells[spec.kwarg.arg] = Cell("local", spec.kwarg.arg)
         cell.write(m.condition, surplus, m.now())
+
+
+def usual(default: Value) -> bool:
+    """Whether a default stands for what callers usually give: a number or a word; a switch or None stays open."""
+    return (
+        isinstance(default, Const)
+        and isinstance(default.value, (int, float, str))
+        and not isinstance(default.value, bool)
+    )
 
 
 def unknown_parameter(m: Machine, function: Function, parameter: ast.arg) -> Value:
