@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from inplace_fix.analysis import autograd, modules
 from inplace_fix.analysis.calls import Arguments, instantiate, invoke
@@ -42,12 +42,15 @@ def analyse(project: Project, unit: Unit, catalog: Catalog) -> Facts:
     cells = m.scopes.get(unit.module, {})
     trained = m.trained
     classes = [cls for cls in classes_of(cells, unit) if cls.node.name in writing]
-    for cls in classes:
+    # the last classes of a file are as a rule built from the first, and show them in the setting they are meant for
+    complete: set[ast.AST] = set(m.visited) if trained else set()
+    for cls in reversed(classes):
         if modules.is_module(cls):
             forward = cls.cells.get("forward")
             function = forward.latest() if forward is not None else None
-            if not (trained and isinstance(function, Function) and function.node in m.visited):
-                guarded(m, cls.node, lambda cls=cls: run_module(m, cls), STEPS_OF_MODULE)  # type: ignore[misc]
+            if not (isinstance(function, Function) and function.node in complete):
+                if guarded(m, cls.node, lambda cls=cls: run_module(m, cls), STEPS_OF_MODULE):  # type: ignore[misc]
+                    complete = set(m.visited)
     for cls in classes:
         guarded(m, cls.node, lambda cls=cls: run_methods(m, cls), STEPS_OF_FUNCTION)  # type: ignore[misc]
     for function in functions_of(cells, unit):
@@ -70,17 +73,19 @@ def writers_imported(project: Project, unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
-def guarded(m: Machine, node: ast.AST, run: object, steps: int) -> None:
-    """Run one entry point with a budget of its own and clean state; say so where it was cut off."""
+def guarded(m: Machine, node: ast.AST, run: Callable[[], object], steps: int) -> bool:
+    """Run one entry point with a budget of its own and clean state; False, and said so, where it was cut off."""
     m.most_steps = steps
     m.steps, m.depth, m.condition, m.grad, m.inference = 0, 0, ALWAYS, True, False
     m.frame, m.statement, m.level, m.vmapped = None, None, 0, False
     m.active.clear()
     try:
-        run()  # type: ignore[operator]
+        run()
     except (OutOfBudget, RecursionError) as error:
         reason = "too many steps" if isinstance(error, OutOfBudget) else "too deeply nested"
         m.gave_up(node, reason)
+        return False
+    return True
 
 
 def classes_of(cells: dict[str, Cell], unit: Unit) -> Iterator[Class]:

@@ -566,7 +566,7 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
 
 def op_joins(call: Call) -> bool:
     """Whether the operands of a variadic operation are joined, so that the result is nobody's view (einsum of two)."""
-    if call.op.result is not Result.VIEW_OR_FRESH or not call.op.variadic:
+    if call.op.result is not Result.VIEW_OR_FRESH or call.op.variadic not in call.op.differentiable:
         return False
     held = call.bound.get(call.op.variadic, (NONE, None))[0]
     return isinstance(held, ListValue) and len(held.cells) > 1
