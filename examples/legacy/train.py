@@ -14,8 +14,9 @@ def sgd_step(model, learning_rate, weight_decay):
     for p in model.parameters():
         if p.grad is None:
             continue
+        p.grad.data.add_(weight_decay, p.data)
         p.grad.data.clamp_(-1, 1)
-        p -= learning_rate * (p.grad + weight_decay * p)
+        p -= learning_rate * p.grad
 
 
 def update_average(average, model, decay=0.9):

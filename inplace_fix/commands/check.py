@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inplace_fix import baseline, engine
+from inplace_fix import engine
 from inplace_fix.commands.progress import tracked
-from inplace_fix.commands.request import Job, Request, prepare
+from inplace_fix.commands.request import Job, Request, prepare, root_of
 from inplace_fix.commands.streams import Streams
 from inplace_fix.engine import FileResult, Problem
 from inplace_fix.nouns import Finding
 from inplace_fix.report import formats, paint, summary
 from inplace_fix.report.formats import Format
-from inplace_fix.report.texts import Texts
+from inplace_fix.report.texts import Texts, shown
 from inplace_fix.suppress import UNUSED, sift
+
+MANY_PATHS = 4  # more are not repeated one by one; pre-commit names every file
 
 Key = tuple[Path, int | None]
 
@@ -52,6 +54,8 @@ def check(request: Request, streams: Streams, way: Way) -> int:
     results = tracked(engine.check(job.files, job.options, job.texts), len(job.files), streams.stderr)
     seen = collect(results, job)
     if way.write_baseline is not None:
+        from inplace_fix import baseline
+
         held = baseline.write(way.write_baseline, seen.raw)
         paint.write([[(f"{way.write_baseline} holds {summary.count(held, 'finding')} now.", "")]], streams.stderr)
         seen.findings.clear()
@@ -141,4 +145,7 @@ def words_of(request: Request) -> str:
         words += [word for value in values for word in (name, str(value))]
     if request.isolated:
         words.append("--isolated")
-    return shlex.join([*words, *(str(path) for path in request.paths or (Path("."),))])
+    paths = request.paths or (Path("."),)
+    if len(paths) > MANY_PATHS:
+        paths = (Path(shown(root_of(paths))),)
+    return shlex.join([*words, *(str(path) for path in paths)])

@@ -14,7 +14,7 @@ from inplace_fix.commands.request import Job, Request, UsageError, prepare, root
 from inplace_fix.commands.streams import Streams
 from inplace_fix.commands.write import Change, write_changes
 from inplace_fix.engine import FileResult, Problem
-from inplace_fix.notebook import NotebookError
+from inplace_fix.notebook.cells import NotebookError
 from inplace_fix.nouns import Finding
 from inplace_fix.report import formats, paint, repairs
 from inplace_fix.report.formats import Format

@@ -7,19 +7,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inplace_fix import settings as project_settings
-from inplace_fix.baseline import Baseline
-from inplace_fix.changed import Changes
 from inplace_fix.commands.streams import Streams
 from inplace_fix.discover import discover, matches
 from inplace_fix.engine import Options, Problem, asked
-from inplace_fix.notebook import Notebook, NotebookError, read_notebook
 from inplace_fix.nouns import Finding, Severity
 from inplace_fix.refusal import RefusalError
 from inplace_fix.settings import Settings
 from inplace_fix.source import SourceError, decode
 from inplace_fix.suppress import suppressions
+
+if TYPE_CHECKING:  # what few runs need is imported by those
+    from inplace_fix.notebook import Notebook
+
+NOTEBOOK = ".ipynb"
 
 
 class UsageError(RefusalError):
@@ -123,8 +126,12 @@ def _filters(request: Request, settings: Settings) -> list[Callable[[Finding, st
     if settings.per_file_ignores:
         filters.append(partial(_not_ignored, settings))
     if request.baseline is not None:
+        from inplace_fix.baseline import Baseline
+
         filters.append(Baseline.read(request.baseline).is_new)
     if request.diff_from is not None:
+        from inplace_fix.changed import Changes
+
         filters.append(Changes.since(request.diff_from, _old_text).touches)
     return filters
 
@@ -137,43 +144,46 @@ def _not_ignored(settings: Settings, finding: Finding, text: str) -> bool:
 
 
 def _old_text(data: bytes, path: Path) -> str:
-    return read_notebook(data, path).text if path.suffix == ".ipynb" else decode(data, path).text
+    if path.suffix != NOTEBOOK:
+        return decode(data, path).text
+    from inplace_fix.notebook import read_notebook
+
+    return read_notebook(data, path).text
 
 
 def _with_stdin(job: Job, path: Path, data: bytes | str) -> Job:
     raw = data.encode() if isinstance(data, str) else data
+    job = replace(job, data={path: raw})
+    if path.suffix == NOTEBOOK:
+        return _with_notebooks(job)
     try:
-        if path.suffix == ".ipynb":
-            notebook = read_notebook(raw, path)
-            return replace(
-                job,
-                problems=notebook.problems,
-                texts={path: notebook.text},
-                data={path: raw},
-                notebooks={path: notebook},
-            )
-        return replace(job, texts={path: decode(raw, path).text}, data={path: raw})
-    except (SourceError, NotebookError) as error:
+        return replace(job, texts={path: decode(raw, path).text})
+    except SourceError as error:
         return replace(job, files=(), problems=(Problem(path, error.message, error.line),))
 
 
 def _with_notebooks(job: Job) -> Job:
-    texts: dict[Path, str] = {}
-    data: dict[Path, bytes] = {}
+    """The job with the code of its notebooks as texts; one that cannot be read becomes a problem."""
+    if not any(path.suffix == NOTEBOOK for path in job.files):
+        return job
+    from inplace_fix.notebook import NotebookError, read_notebook
+
     notebooks: dict[Path, Notebook] = {}
     problems = list(job.problems)
-    files = []
     for path in job.files:
-        if path.suffix == ".ipynb":
+        if path.suffix == NOTEBOOK:
             try:
-                notebook = read_notebook(None, path)
+                notebooks[path] = read_notebook(job.data.get(path), path)
+                problems += notebooks[path].problems
             except (SourceError, NotebookError) as error:
                 problems.append(Problem(path, error.message, error.line))
-                continue
-            problems += notebook.problems
-            texts[path], data[path], notebooks[path] = notebook.text, notebook.data, notebook
-        files.append(path)
-    return replace(job, files=tuple(files), problems=tuple(problems), texts=texts, data=data, notebooks=notebooks)
+    return replace(
+        job,
+        files=tuple(path for path in job.files if path.suffix != NOTEBOOK or path in notebooks),
+        problems=tuple(problems),
+        texts={path: notebook.text for path, notebook in notebooks.items()},
+        notebooks=notebooks,
+    )
 
 
 def root_of(paths: Sequence[Path]) -> Path:

@@ -26,13 +26,15 @@ class Outcome:
 
 
 def applied(findings: Iterable[Finding]) -> Iterator[Line]:
-    """Each repair: what was wrong, and what was done under which assumption."""
+    """Each repair: what was wrong and why, and what was done under which assumption."""
     for finding in findings:
         yield [
             (f"{where(finding.place)}: ", "strong"),
             (finding.code, finding.severity.value),
             (f" {finding.message}", ""),
         ]
+        if finding.why:
+            yield [("    why: ", "strong"), (finding.why, "")]
         if finding.fix is not None:
             yield [(f"    {finding.fix.applicability.value} fix: ", "added"), (finding.fix.message, "")]
 

@@ -210,6 +210,17 @@ def test_places_not_followed_to_the_end_are_counted_and_named_on_request(monkeyp
     assert "m.py:3: not followed to the end (too long)" in run("check", "-v", "m.py").err
 
 
+def test_the_next_command_repeats_the_options_that_matter_and_no_long_lists() -> None:
+    write("m.py", FAULT)
+    write("a b.py", RIGHT)
+    ended = run("check", "--policy", "strict", "--isolated", "--output-format", "concise", "m.py", "a b.py")
+    assert "inplace-fix fix --dry-run --policy strict --isolated m.py 'a b.py'" in ended.err
+    for number in range(5):
+        write(f"sub/{number}.py", FAULT)
+    ended = run("check", "--output-format", "concise", *sorted(Path("sub").iterdir()))
+    assert "inplace-fix fix --dry-run sub shows" in ended.err
+
+
 def test_a_folder_without_python_is_told() -> None:
     ended = run("check", ".")
     assert ended.status == 0

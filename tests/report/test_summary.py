@@ -70,7 +70,12 @@ def test_statistics_count_rules_and_their_fixes_with_the_most_frequent_first() -
 
 
 def test_each_repair_is_told_with_its_reason() -> None:
-    assert text(repairs.applied([SAFE])) == [f"m.py:1:1: IPF001 {SAFE.message}", "    safe fix: write to a new tensor"]
+    found = finding(HERE, 1, why="it is gone", replacement="z")
+    assert text(repairs.applied([found])) == [
+        f"m.py:1:1: IPF001 {found.message}",
+        "    why: it is gone",
+        "    safe fix: write to a new tensor",
+    ]
 
 
 @pytest.mark.parametrize(
