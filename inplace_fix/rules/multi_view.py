@@ -24,6 +24,8 @@ def check(facts: Facts) -> Iterator[Fault]:
         why = "chunk, split, unbind and iteration make all views at once, and autograd cannot change the history of one"
         yield Fault(finding(CODE, NAME, site, message, certain, more=more, why=why), site, tuple(writes))
     for observation in observed(facts, "base-of-views"):
+        if not observation.certain:
+            continue  # without a gradient the views may be used as before
         site = observation.site
         message = f"`{text_of(site)}` writes to a tensor whose chunks were taken before and are used after: PyTorch refuses the use"
         more = [related(text, place) for text, place in observation.related]
