@@ -15,6 +15,7 @@ from inplace_fix.engine import FileResult, Problem
 from inplace_fix.nouns import Finding
 from inplace_fix.report import formats, paint, summary
 from inplace_fix.report.formats import Format
+from inplace_fix.report.paint import Line
 from inplace_fix.report.texts import Texts, shown
 from inplace_fix.suppress import UNUSED, sift
 
@@ -118,8 +119,21 @@ def tell(seen: Seen, job: Job, streams: Streams, verbose: bool) -> None:
     elif seen.notes:
         words = f"{summary.count(len(seen.notes), 'place')} not followed to the end; --verbose names them."
         paint.write([[(words, "quiet")]], streams.stderr)
+    paint.write(version_note(job.settings.torch_version), streams.stderr)
     if not job.files and not seen.problems:
         paint.write([[("No Python files or notebooks found there.", "warning")]], streams.stderr)
+
+
+def version_note(stated: str) -> Iterator[Line]:
+    """A line where the project runs another torch than the one that the catalog's facts were measured with."""
+    if not stated:
+        return
+    from inplace_fix.catalog.reader import load
+
+    measured = load().torch_version
+    if measured.split(".")[:2] != stated.split(".")[:2]:
+        words = f"What torch does was measured with {measured}; `torch-version` says {stated}, where some may differ."
+        yield [(words, "quiet")]
 
 
 def status(seen: Seen, exit_zero: bool) -> int:

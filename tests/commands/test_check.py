@@ -140,6 +140,13 @@ def test_settings_choose_rules_files_policy_and_severity() -> None:
     assert "did you mean `policy`" in ended.err
 
 
+@pytest.mark.parametrize(("version", "told"), [("2.6", True), ("2.13", False), ("2.13.1", False)])
+def test_another_version_of_torch_is_told(version: str, told: bool) -> None:
+    write("m.py", RIGHT)
+    write("inplace-fix.toml", f'torch-version = "{version}"\n')
+    assert (f"`torch-version` says {version}" in run("check", "m.py").err) is told
+
+
 def test_options_choose_rules_and_leave_out_files() -> None:
     write("fault.py", FAULT)
     write("other.py", FAULT)
