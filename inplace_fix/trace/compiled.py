@@ -1,6 +1,8 @@
-"""Takes the mode off while code compiled by torch.compile runs: the compiler would trace the mode into the program.
+"""Keeps the tracer out of torch.compile's way.
 
-TorchDynamo splits graphs where a mode reads frames, and PyTorch 2.13 then computes a wrong result for some of the parts.
+TorchDynamo makes tables of torch's functions when it is imported: they must hold the functions, not their wrappers. And
+while compiled code runs the mode is off: the compiler would trace it into the program, split graphs where the mode reads
+frames, and compute a wrong result for some of the parts (seen with PyTorch 2.13).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from torch.overrides import (
 from inplace_fix.trace.importing import when_imported
 from inplace_fix.trace.patches import Patches
 
-_MODULE = "torch._dynamo.eval_frame"
+_PACKAGE = "torch._dynamo"
 
 
 class _Suspended(threading.local):
@@ -32,26 +34,32 @@ class _Suspended(threading.local):
 
 def install(kind: type[TorchFunctionMode], patches: Patches) -> Callable[[], None]:
     """Suspend modes of ``kind`` wherever TorchDynamo takes over a call; the result ends the wait for TorchDynamo."""
+    here = _PACKAGE in sys.modules
+
+    def imported() -> None:
+        if not here:
+            sys.modules[f"{_PACKAGE}.trace_rules"].get_tensor_method()
+            patches.resume()
+        module = sys.modules.get(f"{_PACKAGE}.eval_frame")
+        if module is not None and hasattr(module, "_maybe_set_eval_frame"):
+            patches.set(module, "_maybe_set_eval_frame", _suspending(kind, module._maybe_set_eval_frame))
+
+    return when_imported(_PACKAGE, imported, patches.suspend)
+
+
+def _suspending(kind: type[TorchFunctionMode], original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     suspended = _Suspended()
 
-    def watch() -> None:
-        module = sys.modules[_MODULE]
-        original = getattr(module, "_maybe_set_eval_frame", None)
-        if original is None:
-            return
+    def set_eval_frame(callback: Any) -> Any:
+        caller = sys._getframe(1)
+        if caller is suspended.by:
+            if suspended.mode is not None:
+                _push_mode(suspended.mode)
+            suspended.mode = suspended.by = None
+        elif callback is not None and callback is not False and suspended.by is None:
+            # None and False mean that Python runs the call itself, anything else is the compiler.
+            if _len_torch_function_stack() and isinstance(_get_current_function_mode(), kind):
+                suspended.mode, suspended.by = _pop_mode(), caller
+        return original(callback)
 
-        def set_eval_frame(callback: Any) -> Any:
-            caller = sys._getframe(1)
-            if caller is suspended.by:
-                if suspended.mode is not None:
-                    _push_mode(suspended.mode)
-                suspended.mode = suspended.by = None
-            elif callback is not None and callback is not False and suspended.by is None:
-                # None and False mean that Python runs the call itself, anything else is the compiler.
-                if _len_torch_function_stack() and isinstance(_get_current_function_mode(), kind):
-                    suspended.mode, suspended.by = _pop_mode(), caller
-            return original(callback)
-
-        patches.set(module, "_maybe_set_eval_frame", set_eval_frame)
-
-    return when_imported(_MODULE, watch)
+    return set_eval_frame

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, handle_torch_function
 
 from inplace_fix.trace import storages
 from inplace_fix.trace.reading import Reads
@@ -21,6 +21,8 @@ from inplace_fix.trace.stamps import Stamps
 
 Handler = Callable[[FrameType, Any, tuple[Any, ...], dict[str, Any]], Any]
 """Calls the function itself: (calling frame, function, arguments, keywords) to the function's result."""
+
+_DISPATCH = handle_torch_function.__code__
 
 
 class FullMode(TorchFunctionMode):
@@ -60,7 +62,21 @@ class FullMode(TorchFunctionMode):
         return result
 
     def _gave(self, func: Any, result: torch.Tensor, receiver: bool) -> None:
-        site = self.recorder.positions.site(sys._getframe(2))
+        """Note the nodes that were made, and the value where user code itself called the operation."""
+        frame: FrameType | None = sys._getframe(2)
+        if frame is not None and frame.f_code is _DISPATCH:
+            frame = frame.f_back.f_back if frame.f_back is not None else None  # torch's Python function and its caller
+        if frame is None:
+            return
+        positions = self.recorder.positions
+        if not positions.kind(frame.f_code):
+            # Inside torch: a module's or an optimizer's own steps are no expressions of the program.
+            if self.stamps.fresh():
+                site = positions.site(frame)
+                if site is not None:
+                    self.stamps.mark(site)
+            return
+        site = positions.site(frame)
         if site is None:
             return
         self.stamps.mark(site)

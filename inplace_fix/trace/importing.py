@@ -15,18 +15,22 @@ from types import ModuleType
 from typing import Any
 
 
-def when_imported(name: str, act: Callable[[], None]) -> Callable[[], None]:
-    """Call ``act`` once the module has been imported, now if it is there already; the result cancels the wait."""
+def when_imported(name: str, act: Callable[[], None], begin: Callable[[], None] | None = None) -> Callable[[], None]:
+    """Call ``act`` once the module has been imported, now if it is there already; the result cancels the wait.
+
+    ``begin`` is called before the module's code runs, and only if it runs later.
+    """
     if name in sys.modules:
         act()
         return lambda: None
-    finder = _Finder(name, act)
+    finder = _Finder(name, act, begin)
     sys.meta_path.insert(0, finder)
     return finder.cancel
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    def __init__(self, name: str, act: Callable[[], None]) -> None:
+    def __init__(self, name: str, act: Callable[[], None], begin: Callable[[], None] | None) -> None:
+        self.begin = begin
         self._name = name
         self._act = act
         self._busy = False
@@ -73,5 +77,7 @@ class _Loader:
         if spec is not None:
             spec.loader = self._loader
         module.__loader__ = self._loader
+        if self._finder.begin is not None:
+            self._finder.begin()
         self._loader.exec_module(module)
         self._finder.imported()

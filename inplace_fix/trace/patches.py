@@ -8,21 +8,30 @@ _MISSING = object()
 
 
 class Patches:
-    """Replaced attributes; ``undo`` restores each to what its owner itself held (an inherited one is deleted)."""
+    """Replaced attributes; each is put back to what its owner itself held (an inherited one is deleted)."""
 
     def __init__(self) -> None:
-        self._replaced: list[tuple[Any, str, Any]] = []
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """Replace ``owner.name``."""
-        self._replaced.append((owner, name, vars(owner).get(name, _MISSING)))
+        self._replaced.append((owner, name, vars(owner).get(name, _MISSING), value))
         setattr(owner, name, value)
 
-    def undo(self) -> None:
-        """Put everything back."""
-        while self._replaced:
-            owner, name, value = self._replaced.pop()
-            if value is _MISSING:
+    def suspend(self) -> None:
+        """Put everything back until ``resume``: for code that makes tables of torch's own functions."""
+        for owner, name, original, _ in reversed(self._replaced):
+            if original is _MISSING:
                 delattr(owner, name)
             else:
-                setattr(owner, name, value)
+                setattr(owner, name, original)
+
+    def resume(self) -> None:
+        """End what ``suspend`` began."""
+        for owner, name, _, value in self._replaced:
+            setattr(owner, name, value)
+
+    def undo(self) -> None:
+        """Put everything back for good."""
+        self.suspend()
+        self._replaced.clear()

@@ -123,13 +123,15 @@ class Recorder:
         return started
 
     def begin_list(self, frame: FrameType, receivers: list[torch.Tensor], op: str) -> list[Started] | None:
-        """As ``begin`` for an operation that writes to several tensors."""
-        silent = op.startswith("_fused_")
-        started = [self.begin(frame, receiver, op, ()) for receiver in receivers]
-        found = [one for one in started if one is not None]
-        for one in found:
-            one.silent = silent
-        return found if found and len(found) == len(receivers) else None
+        """As ``begin`` for an operation that writes to several tensors; the first stands for all in the facts."""
+        first = self.begin(frame, receivers[0], op, ()) if receivers else None
+        if first is None:
+            return None
+        first.silent = op.startswith("_fused_")
+        return [first] + [
+            Started(first.site, op, storages.version_of(one), first.tick, None, None, first.silent, first.via)
+            for one in receivers[1:]
+        ]
 
     def wrote(self, started: Started, receiver: torch.Tensor) -> None:
         """Log a write that went through."""
@@ -143,10 +145,10 @@ class Recorder:
         storage = storages.storage_of(receiver)
         if storage is None:
             return
-        entry = storages.note(storage, started.site)
+        entry = storages.note(storage, started.site, started.made_at)
         self.recent.append(weakref.ref(storage))
         entry.before, entry.after, entry.op, entry.tick = before, after, started.op, started.tick
-        entry.silent, entry.made_at, entry.via = started.silent, started.made_at, started.via
+        entry.silent, entry.via = started.silent, started.via
         if started.region is not None:
             if len(entry.regions) >= 4:
                 del entry.regions[0]

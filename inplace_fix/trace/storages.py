@@ -69,16 +69,18 @@ def log_of(storage: Any) -> dict[Site, Entry]:
     return log if log is not None else {}
 
 
-def note(storage: Any, site: Site) -> Entry:
-    """The entry of ``site`` in the storage's log, made where there is none."""
+def note(storage: Any, site: Site, made_at: Site | None = None) -> Entry:
+    """The entry of ``site`` in the storage's log, made where there is none; each module that writes has its own."""
     log: dict[Site, Entry] | None = getattr(storage, "_inplace_fix_writes", None)
     if log is None:
         log = storage._inplace_fix_writes = {}
-    entry = log.get(site)
+    key = made_at or site
+    entry = log.get(key)
     if entry is None:
         if len(log) >= _SITES:
             del log[min(log, key=lambda old: log[old].tick)]
-        entry = log[site] = Entry(site)
+        entry = log[key] = Entry(site)
+        entry.made_at = made_at
     return entry
 
 

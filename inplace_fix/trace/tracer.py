@@ -66,9 +66,9 @@ class Tracer:
             handlers = {**silent.handlers(), **aliasing.handlers(), **arrays.handlers()}
             self._mode = FullMode(recorder, stamps, reads, handlers)
             self._mode.__enter__()
-            self._cancel = compiled.install(FullMode, patches)
             self._enter_threads(lambda: FullMode(recorder, stamps, reads, handlers))
         install_function_saves(recorder, patches, silent)
+        self._cancel = compiled.install(FullMode, patches)
 
     def stop(self) -> None:
         """Leave torch as it was; wrappers that somebody kept pass their calls through."""
