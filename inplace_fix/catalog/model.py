@@ -161,7 +161,7 @@ class Catalog:
     operators: Mapping[str, str]  # "+" -> "torch.Tensor.add", "+=" -> "torch.Tensor.add_", "@" -> ...
 
     def function(self, name: str) -> Op | None:
-        """A function by qualified name, aliases resolved: ``torch.add``, ``torch.nn.functional.relu``, ``torch.nn.init.zeros_``."""
+        """A function by qualified name, aliases resolved: ``torch.add``, ``torch.nn.init.zeros_``."""
         return self.ops.get(name)
 
     def method(self, name: str) -> Op | None:

@@ -57,7 +57,7 @@ class _Notes(TorchFunctionMode):
 
 
 def collect(surface: Mapping[str, Callable[..., Any]], written: Iterable[str]) -> dict[str, list[Call]]:
-    """Calls by qualified name: noted in op_db and in the ``written`` expressions, then lent to names of the same leaf."""
+    """Calls by qualified name, noted in op_db and in the ``written`` lines, then lent to names of the same leaf."""
     names: dict[Any, list[str]] = {}
     for name, function in surface.items():
         names.setdefault(function, []).append(name)
@@ -95,7 +95,9 @@ def _samples(entry: OpInfo) -> Iterator[Any]:
     differentiable = entry.supports_autograd and dtype in entry.supported_backward_dtypes("cpu")
     with torch.random.fork_rng(devices=[]):
         try:
-            yield from itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=differentiable), SAMPLES_PER_ENTRY)
+            yield from itertools.islice(
+                entry.sample_inputs("cpu", dtype, requires_grad=differentiable), SAMPLES_PER_ENTRY
+            )
         except (RuntimeError, ImportError, AttributeError):
             return
 

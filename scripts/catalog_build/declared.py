@@ -1,4 +1,4 @@
-"""What the wheel declares of an operator that could not be run here: views and writes from schemas, saves from derivatives.
+"""What the wheel declares of an operator that could not be run here: views, writes and saved values.
 
 Used only for what has no sample on this machine (other hardware's kernels, quantised types): such entries say
 ``declared`` as their source.
@@ -12,10 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torchgen
-from torchgen.api.autograd import DifferentiabilityInfo
-from torchgen.api.types import BaseCType, OptionalCType, tensorListT, tensorT
-from torchgen.packaged.autograd.load_derivatives import load_derivatives
+import torchgen  # type: ignore[import-untyped]
+from torchgen.api.autograd import DifferentiabilityInfo  # type: ignore[import-untyped]
+from torchgen.api.types import (  # type: ignore[import-untyped]
+    BaseCType,
+    OptionalCType,
+    tensorListT,
+    tensorT,
+)
+from torchgen.packaged.autograd.load_derivatives import (  # type: ignore[import-untyped]
+    load_derivatives,
+)
 
 from inplace_fix.catalog.model import Op, Result, Save
 from scripts.catalog_build.signatures import Signature
@@ -95,7 +102,9 @@ def _derivatives() -> dict[str, DifferentiabilityInfo]:
     """The first formula of every operator by bare name."""
     native = _PACKAGED / "ATen" / "native"
     infos, _ = load_derivatives(
-        str(_PACKAGED / "autograd" / "derivatives.yaml"), str(native / "native_functions.yaml"), str(native / "tags.yaml")
+        str(_PACKAGED / "autograd" / "derivatives.yaml"),
+        str(native / "native_functions.yaml"),
+        str(native / "tags.yaml"),
     )
     found: dict[str, DifferentiabilityInfo] = {}
     for by_key in infos.values():

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from inplace_fix.catalog.model import Op
+from inplace_fix.catalog.model import Kind, Op, Save
 from scripts.catalog_build import declared, dtypes, facts, measure, recipes, signatures
 from scripts.catalog_build.calls import Call
 from scripts.catalog_build.measure import Seen
@@ -32,12 +32,16 @@ def entries(name: str, function: Callable[..., Any], calls: Sequence[Call]) -> I
     current = [one for one in signatures.of(name, function) if not one.scalar_first] or [_BINARY_DUNDER]
     groups = _groups(function, current, calls)
     base = _base(current, groups)
-    op = _op(name, base, groups) if groups else declared.entry(name, base, {one.returns for one in current if one.returns})
+    op = (
+        _op(name, base, groups)
+        if groups
+        else declared.entry(name, base, {one.returns for one in current if one.returns})
+    )
     op = replace(op, out=any(signature.out for signature in current), variadic=_variadic(base, current))
     op = _in_place_fields(op, calls)
     op = _flagged(op, function, base, groups)
     parts = [] if op.flag else list(_overloads(op, groups))
-    yield replace(op, overloads=tuple(part.name for part in parts))
+    yield _hedged(op, parts)
     yield from parts
 
 
@@ -48,7 +52,9 @@ def _groups(function: Callable[..., Any], current: Sequence[Signature], calls: S
         if fitting is None:
             continue
         signature, fitted, bound = fitting
-        tensors = frozenset(key for key, value in bound.items() if key != "out" and next(measure.leaves(value), None) is not None)
+        tensors = frozenset(
+            key for key, value in bound.items() if key != "out" and next(measure.leaves(value), None) is not None
+        )
         key = (_positional(signature), tensors)
         found.setdefault(key, Group(signature, tensors, [], [])).calls.append(fitted)
     for group in found.values():
@@ -141,6 +147,21 @@ def _overloads(op: Op, groups: Sequence[Group]) -> Iterator[Op]:
         yield from _labelled(op, parts)
 
 
+def _hedged(op: Op, parts: Sequence[Op]) -> Op:
+    """The entry over its overloads: what only some of them save is not always saved."""
+    if not parts:
+        return op
+
+    def everywhere(save: Save) -> bool:
+        able = [
+            part for part in parts if save.what.startswith("result") or save.what in (*part.given, *part.may_be_given)
+        ]
+        return all(save.what in {one.what for one in part.saves} for part in able if part.differentiable)
+
+    saves = tuple(save if everywhere(save) else replace(save, always=False) for save in op.saves)
+    return replace(op, saves=saves, overloads=tuple(part.name for part in parts))
+
+
 def _tells(whole: Op, part: Op, tensors: frozenset[str], count: bool) -> bool:
     """Whether the wider entry says of calls with these tensors just what was seen of them."""
     return _told(whole, tensors) == _told(part, tensors) and not (count and whole.results != part.results)
@@ -188,9 +209,11 @@ def _in_place_fields(op: Op, calls: Sequence[Call]) -> Op:
     if leaf.startswith("_") or not recipes.is_in_place(namespace, leaf):
         return op
     changes = hasattr(torch.Tensor, leaf) and dtypes.can_change(leaf, calls)
+    kind = recipes.kind_of(leaf, changes)
     return replace(
         op,
-        kind=recipes.kind_of(leaf, changes),
+        kind=kind,
+        differentiable=() if kind is Kind.FLAG else op.differentiable,
         out_of_place=recipes.template_of(namespace, leaf),
         can_change_dtype=changes,
         scalar_first=signatures.scalar_first_keyword(op.name),
@@ -200,10 +223,10 @@ def _in_place_fields(op: Op, calls: Sequence[Call]) -> Op:
 
 def _flagged(op: Op, function: Callable[..., Any], base: Signature, groups: Sequence[Group]) -> Op:
     """The entry of a functional whose write hangs on a flag: one set of facts with it, one without."""
-    calls = [call for group in groups for call in group.calls]
-    for flag, (on, off) in recipes.WRITE_FLAGS.items():
+    for flag, (on, off, given) in recipes.WRITE_FLAGS.items():
         if flag not in base.names:
             continue
+        calls = [call for group in groups for call in group.calls if not given or given in group.tensors]
         without = facts.combine(facts.observe(function, base, calls, {flag: off}), base.names)
         inside = facts.combine(facts.observe(function, base, calls, {flag: on}), base.names)
         if not inside.writes or without.writes:

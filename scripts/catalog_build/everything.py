@@ -15,12 +15,12 @@ def build() -> Catalog:
     """Measure everything; takes minutes."""
     torch.manual_seed(0)
     surface = callables()
-    known = calls.collect(surface, written.LINES)
+    known = calls.collect(surface, written.lines())
     ops: dict[str, Op] = {}
     for name, function in surface.items():
         for op in entries.entries(name, function, known.get(name, [])):
             ops[op.name] = gradients.measured(op)
     print(f"{sum(name in known for name in surface)} of {len(surface)} callables measured", file=sys.stderr)
-    return Catalog(torch.__version__.partition("+")[0], ops, modules.build(), operators.attributes(), operators.OPERATORS)
-
-
+    return Catalog(
+        torch.__version__.partition("+")[0], ops, modules.build(), operators.attributes(), operators.OPERATORS
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +47,15 @@ def observe(
         bound = {**bound, **(fixed or {})}
         if any(tensor.layout is not torch.strided for tensor in measure.leaves(bound)):
             continue
-        seen += _runs(function, signature, bound)
+        seen += _runs(function, signature, bound, frozenset(call.kwargs))
     return seen
 
 
-def _runs(function: Callable[..., Any], signature: Signature, bound: dict[str, Any]) -> Iterable[Seen]:
+def _runs(
+    function: Callable[..., Any], signature: Signature, bound: dict[str, Any], keywords: frozenset[str]
+) -> Iterable[Seen]:
     def arguments(values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return unbind(signature, values)
+        return unbind(signature, values, keywords)
 
     candidates = [name for name, value in bound.items() if name != "out" and measure.can_require_grad(value)]
     every = frozenset(candidates)
@@ -67,8 +69,13 @@ def _runs(function: Callable[..., Any], signature: Signature, bound: dict[str, A
             continue
 
 
-def unbind(signature: Signature, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments for the call from values by parameter name; positional as long as nothing was left out."""
+def unbind(
+    signature: Signature, values: Mapping[str, Any], keywords: frozenset[str] = frozenset()
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments for the call from values by parameter name.
+
+    Those in ``keywords`` are given by keyword, and so are all after one that was left out.
+    """
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     gap = False
@@ -77,11 +84,13 @@ def unbind(signature: Signature, values: dict[str, Any]) -> tuple[tuple[Any, ...
             gap = True
         elif param.variadic:
             args.extend(values[param.name])
-        elif param.keyword_only or gap:
+        elif param.keyword_only or gap or param.name in keywords:
             kwargs[param.name] = values[param.name]
+            gap = gap or not param.keyword_only
         else:
             args.append(values[param.name])
-    kwargs.update({name: value for name, value in values.items() if name not in {param.name for param in signature.params}})
+    known = {param.name for param in signature.params}
+    kwargs.update({name: value for name, value in values.items() if name not in known})
     return tuple(args), kwargs
 
 
@@ -93,13 +102,16 @@ def combine(seen: Sequence[Seen], names: Sequence[str]) -> Facts:
     def place(name: str) -> tuple[int, str]:
         return order.get(name, len(order)), name
 
-    single = {name for one in seen if one.requires_grad and len(one.mask) == 1 for name in one.mask}
-    able = sorted(single or {name for one in seen if one.requires_grad for name in one.mask}, key=place)
+    recorded = [one for one in seen if one.requires_grad and not one.other_layout]
+    single = {name for one in recorded if len(one.mask) == 1 for name in one.mask}
+    able = sorted(single or {name for one in recorded for name in one.mask}, key=place)
     written = {name for one in plain for name in one.written}
     counts = {one.results for one in seen}
+    result = relation_of({one.relation for one in plain if one.mask} or {one.relation for one in plain})
+    open_ended = result in (Result.VIEWS, Result.SINGLE_VIEWS) or any(one.parallel for one in seen)
     return Facts(
-        result=relation_of({one.relation for one in plain if one.mask} or {one.relation for one in plain}),
-        results=counts.pop() if len(counts) == 1 else 0,
+        result=result,
+        results=counts.pop() if len(counts) == 1 and not open_ended else 0,
         saves=tuple(_saves([one for one in plain if not one.other_layout], able, order)),
         differentiable=tuple(able),
         writes=tuple(sorted(written, key=place)),
@@ -115,7 +127,9 @@ def is_broken(leaf: str, calls: Sequence[Call]) -> bool:
         if not measure.can_require_grad(receiver) or not isinstance(receiver, torch.Tensor):
             continue
         try:
-            result = getattr(torch.Tensor, leaf)(receiver.detach().clone().requires_grad_().clone(), *call.args[1:], **call.kwargs)
+            result = getattr(torch.Tensor, leaf)(
+                receiver.detach().clone().requires_grad_().clone(), *call.args[1:], **call.kwargs
+            )
             result.sum().backward()
         except NotImplementedError as error:
             return "derivative for" in str(error)
@@ -132,9 +146,9 @@ def relation_of(kinds: set[Result]) -> Result:
         Result.UNVERSIONED,
         Result.DETACHED,
         Result.ARRAY,
+        Result.EXPANDED,
         Result.VIEWS,
         Result.SINGLE_VIEWS,
-        Result.EXPANDED,
         Result.OVERLAPPING,
     ):
         if strong in kinds:

@@ -31,7 +31,8 @@ def measured(op: Op) -> Op:
     result = function([parameter], *_CALLS[op.name])
     written = f"{op.params[0]}.grad"
     assert not torch.equal(before[3], parameter.grad), op.name
-    assert torch.equal(before[2], parameter) and parameter._version == before[0], op.name
+    assert torch.equal(before[2], parameter), op.name
+    assert parameter._version == before[0], op.name
     return replace(
         op,
         result=Result.NONE if result is None else Result.FRESH,

@@ -37,7 +37,11 @@ MISFITS = (
 
 @dataclass(frozen=True)
 class Seen:
-    """What one run of one call showed; names are parameter names, ``result`` or ``result[k]``."""
+    """What one run of one call showed; names are parameter names, ``result`` or ``result[k]``.
+
+    ``trivial`` marks runs on empty or single-element tensors, ``other_layout`` those on changed strides, ``parallel``
+    those that return one tensor per tensor of a list.
+    """
 
     mask: frozenset[str]
     tensors: frozenset[str]
@@ -50,6 +54,7 @@ class Seen:
     random: bool
     trivial: bool
     other_layout: bool = False
+    parallel: bool = False
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
@@ -143,18 +148,24 @@ def run(
     random = not torch.equal(state, torch.get_rng_state())
     moved = {name for (name, tensor), (version, _) in zip(named, before, strict=True) if tensor._version != version}
     changed = {
-        name for (name, tensor), (_, value) in zip(named, before, strict=True) if name not in moved and _differ(tensor, value)
+        name
+        for (name, tensor), (_, value) in zip(named, before, strict=True)
+        if name not in moved and _differ(tensor, value)
     }
     outputs = list(leaves(result))
     first = named[0][1] if named else None
     own = set(before_nodes)
+    listed = next(iter(values.values()), None)
+    parallel = (
+        isinstance(result, (list, tuple)) and isinstance(listed, (list, tuple)) and len(result) == len(listed) > 1
+    )
     recorded = [tensor for tensor in outputs if id(tensor) not in own or not (moved | changed)]
     recorded += [tensor for name, tensor in named if name in moved and tensor.grad_fn is not before_nodes[id(tensor)]]
     written = frozenset(moved | changed)
     return Seen(
         mask=mask,
         tensors=frozenset(name for name, tensor in named if tensor.numel()),
-        saved=_saved(packed, named, result, moved, isinstance(next(iter(values.values()), None), (list, tuple))),
+        saved=_saved(packed, named, result, moved, parallel),
         written=written,
         silent=bool(changed),
         requires_grad=any(tensor.requires_grad for tensor in recorded),
@@ -163,6 +174,7 @@ def run(
         random=random,
         trivial=_trivial(named, outputs),
         other_layout=layout is not None,
+        parallel=parallel,
     )
 
 
@@ -227,7 +239,9 @@ def _saved(
     return frozenset(found)
 
 
-def _relation(result: Any, outputs: list[torch.Tensor], first: torch.Tensor | None, values: Mapping[str, Any]) -> Result:
+def _relation(
+    result: Any, outputs: list[torch.Tensor], first: torch.Tensor | None, values: Mapping[str, Any]
+) -> Result:
     if not outputs:
         if type(result).__module__ == "numpy" or type(result).__name__ == "PyCapsule":
             return Result.ARRAY
@@ -236,7 +250,9 @@ def _relation(result: Any, outputs: list[torch.Tensor], first: torch.Tensor | No
         return Result.ARRAY if any(_looks_into(outputs[0], value) for value in values.values()) else Result.FRESH
     if any(output is first for output in outputs):
         return Result.SAME
-    shared = [output for output in outputs if storage_of(output) is not None and storage_of(output) == storage_of(first)]
+    shared = [
+        output for output in outputs if storage_of(output) is not None and storage_of(output) == storage_of(first)
+    ]
     if not shared:
         same_address = first.layout is torch.strided and first.numel() and outputs[0].layout is torch.strided
         return Result.ARRAY if same_address and outputs[0].data_ptr() == first.data_ptr() else Result.FRESH

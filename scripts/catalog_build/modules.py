@@ -126,9 +126,7 @@ def _made(cls: type[torch.nn.Module], sample: Sample, **more: Any) -> torch.nn.M
     return cls(*sample.args, **{**sample.kwargs, **more})
 
 
-def _op(
-    name: str, cls: type[torch.nn.Module], samples: Sequence[Sample], training: bool, own: tuple[str, ...]
-) -> Op:
+def _op(name: str, cls: type[torch.nn.Module], samples: Sequence[Sample], training: bool, own: tuple[str, ...]) -> Op:
     signature = _forward(cls)
     together = len(own) > MAX_PARAMETERS
     combined = facts.combine(_seen(cls, samples, training, together, {}), signature.names)
@@ -147,7 +145,7 @@ def _op(
         variadic=next((param.name for param in signature.params if param.variadic), ""),
         source="module_db" if any(info.module_cls is cls for info in module_db) else "written",
     )
-    for flag, (on, _) in recipes.WRITE_FLAGS.items():
+    for flag, (on, _, _) in recipes.WRITE_FLAGS.items():
         if flag in _init_names(cls):
             inside = facts.combine(_seen(cls, samples, training, together, {flag: on}), signature.names)
             if inside.writes and not combined.writes:

@@ -13,19 +13,21 @@ from inplace_fix.catalog.model import Kind
 # Namespaces with in-place functions that are written like the methods.
 FUNCTIONS = {"torch": torch, "torch.nn.functional": torch.nn.functional}
 
-# Settings that turn a write on, with a value that does and one that does not.
+# Settings that turn a write on: a value that does, one that does not, and what must be given for either to make sense
+# (batch_norm without running statistics reads through a null pointer when told not to use those of the batch).
 WRITE_FLAGS = {
-    "inplace": (True, False),
-    "max_norm": (1.0, None),
-    "training": (True, False),
-    "use_input_stats": (True, False),
+    "inplace": (True, False, ""),
+    "max_norm": (1.0, None, ""),
+    "training": (True, False, "running_mean"),
+    "use_input_stats": (True, False, "running_mean"),
 }
 
 # Parts of the receiver are written, the rest is kept.
-PARTIAL = (
-    "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ masked_fill_ masked_scatter_ put_ scatter_ scatter_add_ "
-    "scatter_reduce_ fill_diagonal_"
-).split()
+_PARTIAL = """
+    index_add_ index_copy_ index_fill_ index_put_ index_reduce_ masked_fill_ masked_scatter_ put_ scatter_ scatter_add_
+    scatter_reduce_ fill_diagonal_
+"""
+PARTIAL = tuple(_PARTIAL.split())
 
 # The old contents do not matter.
 OVERWRITE = {
@@ -45,10 +47,10 @@ RANDOM = {
     "bernoulli_": "torch.empty_like({x}).bernoulli_({args})",
 }
 
-VIEW_META = "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ as_strided_".split()
-STORAGE_META = "resize_ resize_as_ resize_as_sparse_ set_ sparse_resize_ sparse_resize_and_clear_".split()
-FLAG = "requires_grad_ detach_ share_memory_ retain_grad".split()
-CALLBACK = "apply_ map_ map2_".split()
+VIEW_META = ("t_", "transpose_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_", "as_strided_")
+STORAGE_META = ("resize_", "resize_as_", "resize_as_sparse_", "set_", "sparse_resize_", "sparse_resize_and_clear_")
+FLAG = ("requires_grad_", "detach_", "share_memory_", "retain_grad")
+CALLBACK = ("apply_", "map_", "map2_")
 
 # In-place methods without an exact counterpart of the same name.
 NO_TWIN = {*STORAGE_META, *CALLBACK, "requires_grad_", "share_memory_", "retain_grad", "fill_diagonal_"}

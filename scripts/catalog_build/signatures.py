@@ -1,4 +1,4 @@
-"""Parameter names of torch's callables, overload by overload, from the stub files and docstrings of the installed wheel.
+"""Parameter names of torch's callables, overload by overload, from stub files and docstrings of the installed wheel.
 
 C functions of torch have no ``inspect.signature``. The wheel's stubs (generated from native_functions.yaml) give every
 overload as Python sees it; docstrings fill in for ``linalg``, ``special`` and ``fft``, which have no stub.
@@ -11,30 +11,40 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
-import torchgen
-import yaml
+import torchgen  # type: ignore[import-untyped]
+import yaml  # type: ignore[import-untyped]
 
 from scripts.catalog_build.surface import ADVANCED
 
 _TORCH = Path(torch.__file__).parent
 _DEPRECATED = Path(torchgen.__file__).parent / "packaged" / "autograd" / "deprecated.yaml"
+# Wrappers whose own signature is ``*args, **kwargs`` and whose docstring does not give another.
+_WRAPPED = {
+    "torch.lu": "A, pivot=True, get_infos=False, *, out=None",
+    "torch.unique_consecutive": "input, return_inverse=False, return_counts=False, dim=None",
+}
 _CALL = re.compile(r"^[\w.]*?(\w+)\((.*?)\)(?:\s*->.*)?$")
 
 
 @dataclass(frozen=True)
 class Param:
-    """One parameter; ``kind`` is ``tensor``, ``tensors``, ``other``, or ``unknown`` where no annotation tells."""
+    """One parameter; ``nullable`` ones take None.
+
+    ``kind`` is ``tensor``, ``tensors``, ``either`` (a tensor or a number), ``dtype``, ``other`` (neither tensor nor
+    dtype), or ``unknown`` where no annotation tells.
+    """
 
     name: str
     kind: str = "unknown"
     keyword_only: bool = False
     variadic: bool = False
     optional: bool = False
+    nullable: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,18 +87,29 @@ def _fits(value: Any, param: Param) -> bool:
     is_list = isinstance(value, (list, tuple)) and bool(value) and isinstance(value[0], torch.Tensor)
     if param.variadic or param.kind == "unknown":
         return True
+    if value is None:
+        return param.nullable or param.optional
     if param.kind == "tensor":
-        return isinstance(value, torch.Tensor) or (value is None and param.optional)
+        return isinstance(value, torch.Tensor)
     if param.kind == "tensors":
         return isinstance(value, (list, tuple))
     if param.kind == "either":
         return not is_list
-    return not isinstance(value, torch.Tensor) and not is_list
+    return (
+        isinstance(value, torch.dtype) == (param.kind == "dtype")
+        and not isinstance(value, torch.Tensor)
+        and not is_list
+    )
 
 
 def of(name: str, function: Callable[..., Any]) -> tuple[Signature, ...]:
     """All overloads of a callable, current ones first; empty where nothing tells its parameters."""
     name = name.removesuffix(ADVANCED)
+    if name in _WRAPPED:
+        node = ast.parse(f"def wrapped({_WRAPPED[name]}): ...").body[0]
+        return (_from_node("wrapped", node),) if isinstance(node, ast.FunctionDef) else ()
+    if name.startswith("torch.nn.init.") and not name.endswith("_"):
+        return of(name + "_", getattr(torch.nn.init, name.rpartition(".")[2] + "_"))
     found = [*_from_stubs(name)] or [*_from_inspection(name, function)] or [*_from_docstring(name, function)]
     return tuple(sorted(dict.fromkeys(found), key=lambda signature: signature.scalar_first))
 
@@ -111,7 +132,7 @@ def _from_stubs(name: str) -> Iterator[Signature]:
             return
 
 
-@lru_cache(maxsize=None)
+@cache
 def _stub(path: str, owner: str) -> dict[str, list[ast.FunctionDef]]:
     body = ast.parse((_TORCH / path).read_text(encoding="utf-8")).body
     if owner:
@@ -128,7 +149,12 @@ def _from_node(leaf: str, node: ast.FunctionDef) -> Signature:
     positional = [*arguments.posonlyargs, *arguments.args]
     first_default = len(positional) - len(arguments.defaults)
     params = [
-        Param(argument.arg, _kind(argument.annotation), optional=index >= first_default)
+        Param(
+            argument.arg,
+            _kind(argument.annotation),
+            optional=index >= first_default,
+            nullable=_takes_none(argument.annotation),
+        )
         for index, argument in enumerate(positional)
     ]
     if arguments.vararg:
@@ -142,15 +168,21 @@ def _from_node(leaf: str, node: ast.FunctionDef) -> Signature:
     return Signature(tuple(params), returns, scalar_first=(leaf, names) in _scalar_first_forms())
 
 
+def _takes_none(annotation: ast.expr | None) -> bool:
+    return annotation is not None and "None" in ast.unparse(annotation)
+
+
 def _kind(annotation: ast.expr | None) -> str:
     if annotation is None:
         return "unknown"
     text = ast.unparse(annotation)
+    plain = {part.strip() for part in text.split("|")} - {"None"}
+    if plain == {"_dtype"}:
+        return "dtype"
     if "Tensor" not in text:
-        return "unknown" if text in ("Any", "_symint") else "other"
+        return "unknown" if "Any" in text or "dtype" in text or text == "_symint" else "other"
     if "[Tensor" in text:
         return "tensors"
-    plain = {part.strip() for part in text.split("|")} - {"None"}
     return "tensor" if plain == {"Tensor"} else "either"
 
 

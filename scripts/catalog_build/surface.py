@@ -26,12 +26,13 @@ NAMESPACES: dict[str, ModuleType] = {
 }
 
 # Special methods that Python's syntax reaches; the other dunders are Python's own machinery.
-DUNDERS = (
-    "abs add and array bool complex contains div eq float floordiv ge getitem gt iadd iand idiv ifloordiv ilshift imod "
-    "imul index int invert ior ipow irshift isub iter itruediv ixor le len long lshift lt matmul mod mul ne neg or pos "
-    "pow radd rand rdiv rfloordiv rlshift rmatmul rmod rmul ror rpow rrshift rshift rsub rtruediv rxor setitem sub "
-    "truediv xor deepcopy"
-).split()
+_DUNDERS = """
+    abs add and array bool complex contains deepcopy div eq float floordiv ge getitem gt iadd iand idiv ifloordiv
+    ilshift imod imul index int invert ior ipow irshift isub iter itruediv ixor le len long lshift lt matmul mod mul
+    ne neg or pos pow radd rand rdiv rfloordiv rlshift rmatmul rmod rmul ror rpow rrshift rshift rsub rtruediv rxor
+    setitem sub truediv xor
+"""
+DUNDERS = frozenset(_DUNDERS.split())
 
 INDEXING = ("torch.Tensor.__getitem__", "torch.Tensor.__setitem__")
 ADVANCED = ".advanced"
@@ -49,10 +50,13 @@ _WRITTEN_UTILS = (
     "vector_to_parameters",
 )
 # Creation, state and questions that are plain Python or C functions.
-_EXTRA = (
-    "as_tensor asarray frombuffer from_dlpack from_file from_numpy get_rng_state initial_seed is_grad_enabled is_storage "
-    "is_tensor manual_seed numel seed set_rng_state tensor"
-).split()
+_EXTRA = frozenset(
+    [
+        *("as_tensor", "asarray", "frombuffer", "from_dlpack", "from_file", "from_numpy", "tensor"),
+        *("get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
+        *("is_grad_enabled", "is_storage", "is_tensor", "numel"),
+    ]
+)
 _RNN_UTILS = ("pad_sequence", "unpad_sequence", "pack_padded_sequence", "pad_packed_sequence", "pack_sequence")
 
 
@@ -76,7 +80,9 @@ def name_of_call(name: str, args: Sequence[Any]) -> str:
 def _is_advanced(index: Any) -> bool:
     if isinstance(index, tuple):
         return any(_is_advanced(item) or isinstance(item, tuple) for item in index)
-    return isinstance(index, list) or (isinstance(index, torch.Tensor) and (index.dim() > 0 or index.dtype == torch.bool))
+    return isinstance(index, list) or (
+        isinstance(index, torch.Tensor) and (index.dim() > 0 or index.dtype == torch.bool)
+    )
 
 
 def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -1,0 +1,1 @@
+"""Programs for those who work on the project: they build its data and measure it."""
