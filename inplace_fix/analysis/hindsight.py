@@ -21,8 +21,11 @@ def look_back(m: Machine) -> None:
                 site = write.made if write.form is Form.MODULE and write.made is not None else write.site
                 related = (("the call that overwrites", write.site), ("read again here", read.site))
                 m.facts.observations.append(Observation("kept-overwritten", site, "", write, False, related))
-        elif write.form in (Form.METHOD, Form.AUGMENTED):
+        elif write.form is Form.IMPLICIT:
+            kept_gradient(m, write)
+        if write.form in (Form.METHOD, Form.AUGMENTED, Form.STORE):
             lost(m, write)
+        if write.form in (Form.METHOD, Form.AUGMENTED):
             scaled_state(m, write)
     shared(m)
 
@@ -33,13 +36,35 @@ def later_readers(write: Write) -> Iterator[Read]:
         if not surely:
             continue
         for read in storage.reads:
-            if read.tick > write.tick and read.bound < write.tick and (read.cell is not write.cell or write.by_flag):
-                if compatible(read.condition, write.condition):
-                    yield read
+            later = read.tick > write.tick and read.bound < write.tick
+            elsewhere = read.cell is not write.cell or write.by_flag
+            if later and elsewhere and compatible(read.condition, write.condition):
+                yield read
 
 
 def lost(m: Machine, write: Write) -> None:
-    """A write through the result of ``reshape`` that only the reshaped tensor is read for: the base may not see it."""
+    """A write through ``reshape`` after which only the base is read: where the layout made a copy, it is lost."""
+    if write.tensor.view != "view" or not write.tensor.maybe or write.cell is None:
+        return
+    later = [read for storage, _ in write.tensor.storages() for read in storage.reads if read.tick > write.tick]
+    if any(read.cell is write.cell or read.bound > write.tick for read in later):
+        return
+    base = next((read for read in later if read.bound < write.tick and read.cell.kind == "local"), None)
+    if base is not None:
+        related = (("only the base is read afterwards", base.site),)
+        m.facts.observations.append(Observation("lost-write", write.site, "", write, False, related))
+
+
+def kept_gradient(m: Machine, write: Write) -> None:
+    """A gradient kept by reference is zeroed by ``zero_grad(set_to_none=False)`` and read again later."""
+    made = write.tensor.made
+    if write.storage.origin != "gradient" or made is None:
+        return
+    for read in write.storage.reads:
+        if read.tick > write.tick and read.bound < write.tick and read.cell.kind in ("item", "attribute"):
+            related = (("written here", write.site), ("read again here", read.site))
+            m.facts.observations.append(Observation("shared-data", made, related=related, certain=False))
+            return
 
 
 def scaled_state(m: Machine, write: Write) -> None:
