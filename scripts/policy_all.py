@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TOOL = (sys.executable, "-c", "from inplace_fix.cli import run; run()")
+TOOL = (sys.executable, "-m", "inplace_fix")
 IGNORED = shutil.ignore_patterns("__pycache__", ".git")
 
 
@@ -55,8 +55,11 @@ def rewrite(folder: Path, policy: str, *, unsafe: bool = True, tool: Sequence[st
 
 def _findings(folder: Path, policy: str, tool: Sequence[str]) -> list[Mapping[str, Any]]:
     done = _call([*tool, "check", "--policy", policy, "--output-format", "json", str(folder)])
-    found: list[Mapping[str, Any]] = json.loads(done.stdout)
-    return found
+    sites = {}
+    for finding in json.loads(done.stdout):  # several rules may speak of one site
+        place = finding["location"]
+        sites.setdefault((finding["filename"], place["row"], place["column"]), finding)
+    return list(sites.values())
 
 
 def _call(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -69,8 +72,8 @@ def _call(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def _reason(finding: Mapping[str, Any]) -> str:
     """Why a site is left: the tool's reason where it gives one, else what kind of fix nobody applied."""
     fix = finding.get("fix")
-    words = finding.get("no_fix") or (f"{fix['applicability']}: {fix['message']}" if fix else finding["message"])
-    return f"{finding['code']} {words}"
+    words = finding["no_fix"] or (f"{fix['applicability']}, not applied: {fix['message']}" if fix else "")
+    return words or str(finding["message"])
 
 
 def report(result: Rewrite, most: int) -> str:

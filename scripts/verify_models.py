@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from policy_all import IGNORED, report, rewrite
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from inplace_fix.trace.verify_compare import compare
 from inplace_fix.trace.verify_record import Recorder
+from scripts.policy_all import IGNORED, report, rewrite
 
 Build = Callable[[], torch.nn.Module]
 KEPT = 1 << 24
