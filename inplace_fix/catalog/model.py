@@ -75,8 +75,8 @@ class Op:
     ``variadic`` names the parameter that takes all further positional arguments, or "".
     ``overloads`` names more exact entries where overloads differ (``torch.max.dim``, ``torch.Tensor.pow.number``); the
     entry itself then holds what is true of any of them. In an overload's entry ``given`` are the parameters that are
-    tensors in it, ``may_be_given`` those that can be; all others are numbers, settings or left out. ``Catalog.choose``
-    picks one.
+    tensors in it, ``may_be_given`` those that can be; all others are numbers, settings or left out. ``required`` are
+    those that have no default. ``Catalog.choose`` picks one.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Op:
     overloads: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     may_be_given: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
     source: str = ""  # how this was learnt: "op_db", "written" (measured on a sample written by hand), "declared"
 
     @property
@@ -127,8 +128,10 @@ class Op:
         tensors: dict[str, bool | None] = {**keywords, **dict(zip(names, positional, strict=True))}
         tensors.pop("out", None)
         allowed = {*self.given, *self.may_be_given}
-        return all(tensors.get(name, False) is not False for name in self.given) and all(
-            name in allowed for name, is_tensor in tensors.items() if is_tensor
+        return (
+            tensors.keys() >= set(self.required)
+            and all(tensors.get(name, False) is not False for name in self.given)
+            and all(name in allowed for name, is_tensor in tensors.items() if is_tensor)
         )
 
 

@@ -59,7 +59,7 @@ def parse(text: str) -> Catalog:
 
 def _op(name: str, raw: Mapping[str, Any]) -> Op:
     fields: dict[str, Any] = dict(raw)
-    for key in ("params", "differentiable", "writes", "overloads", "given", "may_be_given"):
+    for key in ("params", "differentiable", "writes", "overloads", "given", "may_be_given", "required"):
         if key in fields:
             fields[key] = tuple(fields[key])
     for key in ("saves", "inplace_saves"):

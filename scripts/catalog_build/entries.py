@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from inplace_fix.catalog.model import Kind, Op, Save
+from inplace_fix.catalog.model import Kind, Op, Result, Save
 from scripts.catalog_build import declared, dtypes, facts, measure, recipes, signatures
 from scripts.catalog_build.calls import Call
 from scripts.catalog_build.measure import Seen
@@ -39,6 +39,8 @@ def entries(name: str, function: Callable[..., Any], calls: Sequence[Call]) -> I
     )
     op = replace(op, out=any(signature.out for signature in current), variadic=_variadic(base, current))
     op = _in_place_fields(op, calls)
+    if name.rpartition(".")[2] in recipes.TRANSFERS:
+        op = replace(op, result=Result.SAME_OR_FRESH)
     op = _flagged(op, function, base, groups)
     parts = [] if op.flag else list(_overloads(op, groups))
     yield _hedged(op, parts)
@@ -195,6 +197,7 @@ def _labelled(op: Op, parts: Sequence[tuple[Signature, list[Group], Op]]) -> Ite
             name=f"{op.name}.{label}",
             given=tuple(given),
             may_be_given=tuple(name for name in part.params if name in may),
+            required=tuple(param.name for param in signature.params if not param.optional),
             out=op.out,
             kind=op.kind,
             out_of_place=op.out_of_place,

@@ -52,6 +52,10 @@ STORAGE_META = ("resize_", "resize_as_", "resize_as_sparse_", "set_", "sparse_re
 FLAG = ("requires_grad_", "detach_", "share_memory_", "retain_grad")
 CALLBACK = ("apply_", "map_", "map2_")
 
+# Moves between devices: documented to give the same object where it is there already, and not to be seen otherwise
+# on a machine with one device.
+TRANSFERS = ("cpu", "cuda", "ipu", "mtia", "pin_memory", "xpu")
+
 # In-place methods without an exact counterpart of the same name.
 NO_TWIN = {*STORAGE_META, *CALLBACK, "requires_grad_", "share_memory_", "retain_grad", "fill_diagonal_"}
 
