@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from inplace_fix.analysis.facts import Conflict, Facts, Form, Observation, Save, Site, Write
+from inplace_fix.analysis.facts import Conflict, Facts, Form, Frame, Observation, Save, Site, Write
 from inplace_fix.nouns import Certainty, Finding, Related, Severity
 
 
@@ -94,13 +94,13 @@ def first_of_each(writes: Iterable[Write]) -> Iterator[Write]:
 def decisive(write: Write, save: Save) -> Site:
     """Where the order of a save and a write hidden in a call is decided: the call in the innermost frame they share."""
     frames = []
-    frame = save.frame
+    frame: Frame | None = save.frame
     while frame is not None:
         frames.append(frame)
-        frame = frame.parent  # type: ignore[assignment]
+        frame = frame.parent
     site, frame = write.site, write.frame
     while frame is not None and frame not in frames and frame.call is not None:
-        site, frame = frame.call, frame.parent  # type: ignore[assignment]
+        site, frame = frame.call, frame.parent
     return site
 
 

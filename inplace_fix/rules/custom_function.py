@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts
-from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, related, text_of
+from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, text_of
 
 CODE, NAME = "IPF010", "edited-after-save"
 
@@ -32,7 +32,8 @@ RULE = Rule(
 Finds writes to a tensor between `ctx.save_for_backward` and the return of `forward`.
 
 ## Why it is wrong
-`save_for_backward` only notes the tensors. They are packed when forward returns, so the edit is never noticed and the backward computes from the changed value.
+`save_for_backward` only notes the tensors. They are packed when forward returns, so the edit is never noticed and the
+backward computes from the changed value.
 
 ## Example
 ```python
@@ -78,8 +79,44 @@ Out of place: the saved tensor keeps the value it was saved with.
     check,
     (
         Example(
-            "import torch\n\nclass Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        e = x.exp()\n        ctx.save_for_backward(e)\n        e.add_(1.0)\n        return e.log()\n\n    @staticmethod\n    def backward(ctx, grad):\n        (e,) = ctx.saved_tensors\n        return grad * e\n\n\nTwice.apply(torch.ones(2, requires_grad=True))\n",
-            "import torch\n\nclass Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        e = x.exp()\n        ctx.save_for_backward(e)\n        e = e.add(1.0)\n        return e.log()\n\n    @staticmethod\n    def backward(ctx, grad):\n        (e,) = ctx.saved_tensors\n        return grad * e\n\n\nTwice.apply(torch.ones(2, requires_grad=True))\n",
+            """\
+import torch
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        e = x.exp()
+        ctx.save_for_backward(e)
+        e.add_(1.0)
+        return e.log()
+
+    @staticmethod
+    def backward(ctx, grad):
+        (e,) = ctx.saved_tensors
+        return grad * e
+
+
+Twice.apply(torch.ones(2, requires_grad=True))
+""",
+            """\
+import torch
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        e = x.exp()
+        ctx.save_for_backward(e)
+        e = e.add(1.0)
+        return e.log()
+
+    @staticmethod
+    def backward(ctx, grad):
+        (e,) = ctx.saved_tensors
+        return grad * e
+
+
+Twice.apply(torch.ones(2, requires_grad=True))
+""",
         ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts
-from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, related, text_of
+from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, text_of
 
 CODE, NAME = "IPF019", "result-does-not-fit"
 
@@ -28,9 +28,14 @@ MESSAGES = {
     "lost-write": "`{text}` writes to the result of reshape, which is a copy for some layouts: the write may be lost",
 }
 WHY = {
-    "integer-division": "use //= or div(rounding_mode=...) for integers, or a floating tensor: which is meant is for you to say",
+    "integer-division": (
+        "use //= or div(rounding_mode=...) for integers, or a floating tensor: which is meant is for you to say"
+    ),
     "scalar-grows": "an in-place operation cannot change the shape of its receiver; reduce the operand first",
-    "lost-write": "reshape gives a view where the layout allows and a copy otherwise, without a warning; use view, or write to the tensor itself",
+    "lost-write": (
+        "reshape gives a view where the layout allows and a copy otherwise, without a warning; use view, or "
+        "write to the tensor itself"
+    ),
 }
 
 
@@ -41,7 +46,8 @@ RULE = Rule(
     """# IPF019: result-does-not-fit
 
 ## What it does
-Finds in-place true division of integer tensors, in-place sums of a vector into a 0-dim tensor, and writes through `reshape` that may go to a copy.
+Finds in-place true division of integer tensors, in-place sums of a vector into a 0-dim tensor, and writes through
+`reshape` that may go to a copy.
 
 ## Why it is wrong
 The first two raise at once. The last loses the write without a word where the tensor is not contiguous.

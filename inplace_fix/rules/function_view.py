@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_fix.analysis.facts import Facts, Form, Write
+from inplace_fix.analysis.facts import Facts, Write
 from inplace_fix.analysis.values import Tri
 from inplace_fix.rules.base import Example, Fault, Rule, finding, first_of_each, grouped, related, target_of, text_of
 
@@ -41,10 +41,12 @@ RULE = Rule(
     """# IPF004: function-view-written
 
 ## What it does
-Finds in-place writes to what a custom `autograd.Function` returns unchanged (or as a view), and to the output of a module that has a full backward hook.
+Finds in-place writes to what a custom `autograd.Function` returns unchanged (or as a view), and to the output of a
+module that has a full backward hook.
 
 ## Why it is wrong
-Both are views made by a Function. PyTorch refuses to modify them: "This view was created inside a custom Function ... and is being modified inplace".
+Both are views made by a Function. PyTorch refuses to modify them: "This view was created inside a custom Function ...
+and is being modified inplace".
 
 ## Example
 ```python
@@ -68,8 +70,22 @@ Out of place, where nobody reads the old memory through another name afterwards.
     check,
     (
         Example(
-            "import torch\n\nlayer = torch.nn.Linear(2, 2)\nlayer.register_full_backward_hook(lambda module, before, after: None)\ny = layer(torch.ones(1, 2))\ny += 1\n",
-            "import torch\n\nlayer = torch.nn.Linear(2, 2)\nlayer.register_full_backward_hook(lambda module, before, after: None)\ny = layer(torch.ones(1, 2))\ny = y + 1\n",
+            """\
+import torch
+
+layer = torch.nn.Linear(2, 2)
+layer.register_full_backward_hook(lambda module, before, after: None)
+y = layer(torch.ones(1, 2))
+y += 1
+""",
+            """\
+import torch
+
+layer = torch.nn.Linear(2, 2)
+layer.register_full_backward_hook(lambda module, before, after: None)
+y = layer(torch.ones(1, 2))
+y = y + 1
+""",
         ),
     ),
 )

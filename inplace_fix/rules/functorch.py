@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts, Form, Write
 from inplace_fix.analysis.values import Tri
-from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, related, target_of, text_of
+from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, target_of, text_of
 
 CODE, NAME = "IPF011", "written-under-transform"
 
@@ -27,10 +27,14 @@ def check(facts: Facts) -> Iterator[Fault]:
 
 
 MESSAGES = {
-    "captured": "`{text}` writes in place to a tensor captured by a function under a torch.func transform: PyTorch refuses",
+    "captured": (
+        "`{text}` writes in place to a tensor captured by a function under a torch.func transform: PyTorch refuses"
+    ),
     "argument": "`{text}` writes in place to the argument of a function under a torch.func transform: PyTorch refuses",
     "dual": "`{text}` writes in place to a forward-mode argument: the caller's tensor and its tangent change with it",
-    "unbatched": "`{text}` makes a buffer without the batch dimension that vmap adds, and a batched value is written to it",
+    "unbatched": (
+        "`{text}` makes a buffer without the batch dimension that vmap adds, and a batched value is written to it"
+    ),
 }
 WHY = {
     "captured": "inside a transform only what was made inside may be changed in place",
@@ -66,10 +70,12 @@ RULE = Rule(
     """# IPF011: written-under-transform
 
 ## What it does
-Finds writes, in a function under `torch.func.grad`, `jacrev`, `vmap` and their kind, to captured tensors, to the arguments, or to buffers made without the batch dimension; and writes to forward-mode arguments.
+Finds writes, in a function under `torch.func.grad`, `jacrev`, `vmap` and their kind, to captured tensors, to the
+arguments, or to buffers made without the batch dimension; and writes to forward-mode arguments.
 
 ## Why it is wrong
-Transforms forbid most of these ("attempted to call in-place operation that would mutate a captured Tensor"). Forward mode allows a write to its argument and overwrites the caller's tensors.
+Transforms forbid most of these ("attempted to call in-place operation that would mutate a captured Tensor"). Forward
+mode allows a write to its argument and overwrites the caller's tensors.
 
 ## Example
 ```python
@@ -98,13 +104,38 @@ scale.mul_(0.9)
 ```
 
 ## When the fix is safe
-A write to an argument is made out of place. What was captured has to be updated outside, or passed in and returned: advice only.
+A write to an argument is made out of place. What was captured has to be updated outside, or passed in and returned:
+advice only.
 """,
     check,
     (
         Example(
-            "import torch\n\nscale = torch.ones(3)\n\n\ndef loss(x):\n    scale.mul_(0.9)\n    return (x * scale).sum()\n\n\ntorch.func.grad(loss)(torch.ones(3))\n",
-            "import torch\n\nscale = torch.ones(3)\n\n\ndef loss(x):\n    return (x * scale).sum()\n\n\ntorch.func.grad(loss)(torch.ones(3))\nscale.mul_(0.9)\n",
+            """\
+import torch
+
+scale = torch.ones(3)
+
+
+def loss(x):
+    scale.mul_(0.9)
+    return (x * scale).sum()
+
+
+torch.func.grad(loss)(torch.ones(3))
+""",
+            """\
+import torch
+
+scale = torch.ones(3)
+
+
+def loss(x):
+    return (x * scale).sum()
+
+
+torch.func.grad(loss)(torch.ones(3))
+scale.mul_(0.9)
+""",
         ),
     ),
 )

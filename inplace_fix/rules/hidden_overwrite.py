@@ -30,10 +30,12 @@ RULE = Rule(
     """# IPF018: kept-value-overwritten
 
 ## What it does
-Finds `inplace=True` activations whose input is read again later through another name (a skip connection, a kept feature).
+Finds `inplace=True` activations whose input is read again later through another name (a skip connection, a kept
+feature).
 
 ## Why it is wrong
-The reader gets the activated value instead of the one it was given. No error is raised, since autograd does not need the value.
+The reader gets the activated value instead of the one it was given. No error is raised, since autograd does not need
+the value.
 
 ## Example
 ```python
@@ -63,8 +65,28 @@ Offered as unsafe: the program runs today, and its results change.
     check,
     (
         Example(
-            "import torch\n\nclass Block(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.branch = torch.nn.Sequential(torch.nn.ReLU(inplace=True), torch.nn.Linear(2, 2))\n\n    def forward(self, x):\n        return x + self.branch(x)\n",
-            "import torch\n\nclass Block(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.branch = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 2))\n\n    def forward(self, x):\n        return x + self.branch(x)\n",
+            """\
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.branch = torch.nn.Sequential(torch.nn.ReLU(inplace=True), torch.nn.Linear(2, 2))
+
+    def forward(self, x):
+        return x + self.branch(x)
+""",
+            """\
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.branch = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 2))
+
+    def forward(self, x):
+        return x + self.branch(x)
+""",
         ),
     ),
 )

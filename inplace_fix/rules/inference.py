@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_fix.analysis.facts import Facts, Form, Write
-from inplace_fix.analysis.values import Tri
+from inplace_fix.analysis.facts import Facts, Write
 from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, related, target_of, text_of
 
 CODE, NAME = "IPF007", "inference-tensor-written"

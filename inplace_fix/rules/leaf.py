@@ -37,18 +37,7 @@ def refused(write: Write) -> bool:
     base = write.tensor.base
     if base is None:
         return write.leaf and (write.tensor.parameter or write.requires is Tri.YES)
-    return base.leaf and base.requires is Tri.YES and write.view in ("view", "multi", "") and not changed(write)
-
-
-def changed(write: Write) -> bool:
-    """Whether the memory took part in a recorded write before, so that its leaf is a leaf no more."""
-    history = write.storage.history
-    return (
-        history is not None
-        and history.tick < write.tick - 1
-        and any(w is not write and w.grad is True and w.tick < write.tick and not w.leaf for w in write.storage.writes)
-        and False
-    )
+    return base.leaf and base.requires is Tri.YES and write.view in ("view", "multi", "")
 
 
 RULE = Rule(
@@ -58,10 +47,12 @@ RULE = Rule(
     """# IPF002: leaf-written
 
 ## What it does
-Finds in-place writes to a tensor that requires grad and was not computed (a leaf, such as every parameter), or to a view of one, while grad mode is on.
+Finds in-place writes to a tensor that requires grad and was not computed (a leaf, such as every parameter), or to a
+view of one, while grad mode is on.
 
 ## Why it is wrong
-PyTorch refuses: "a leaf Variable that requires grad is being used in an in-place operation". Guides that call such a write safe are wrong.
+PyTorch refuses: "a leaf Variable that requires grad is being used in an in-place operation". Guides that call such a
+write safe are wrong.
 
 ## Example
 ```python
@@ -79,13 +70,21 @@ with torch.no_grad():
 ```
 
 ## When the fix is safe
-An update or an initialisation goes under `torch.no_grad()`: the tensor stays the same leaf. Where the written value must carry gradients itself, the write is made out of place.
+An update or an initialisation goes under `torch.no_grad()`: the tensor stays the same leaf. Where the written value
+must carry gradients itself, the write is made out of place.
 """,
     check,
     (
         Example(
             "import torch\n\nw = torch.ones(3, requires_grad=True)\n(w * 2).sum().backward()\nw -= 0.1 * w.grad\n",
-            "import torch\n\nw = torch.ones(3, requires_grad=True)\n(w * 2).sum().backward()\nwith torch.no_grad():\n    w -= 0.1 * w.grad\n",
+            """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+(w * 2).sum().backward()
+with torch.no_grad():
+    w -= 0.1 * w.grad
+""",
         ),
     ),
 )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_fix.analysis.facts import Facts, Form, Write
+from inplace_fix.analysis.facts import Facts, Write
 from inplace_fix.analysis.values import Tri
-from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, related, target_of, text_of
-from inplace_fix.rules.base import observed
+from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, observed, related, target_of, text_of
 
 CODE, NAME = "IPF003", "multi-output-view-written"
 
@@ -27,7 +26,10 @@ def check(facts: Facts) -> Iterator[Fault]:
         if not observation.certain:
             continue  # without a gradient the views may be used as before
         site = observation.site
-        message = f"`{text_of(site)}` writes to a tensor whose chunks were taken before and are used after: PyTorch refuses the use"
+        message = (
+            f"`{text_of(site)}` writes to a tensor whose chunks were taken before and are used after: PyTorch "
+            "refuses the use"
+        )
         more = [related(text, place) for text, place in observation.related]
         why = "the views of a multi-output operation cannot be given a new history"
         yield Fault(
@@ -55,10 +57,12 @@ RULE = Rule(
     """# IPF003: multi-output-view-written
 
 ## What it does
-Finds in-place writes to what `chunk`, `split`, `unbind` or iterating over a tensor gave, where a gradient flows, and writes to the base of such views while they are in use.
+Finds in-place writes to what `chunk`, `split`, `unbind` or iterating over a tensor gave, where a gradient flows, and
+writes to the base of such views while they are in use.
 
 ## Why it is wrong
-Autograd makes these views with one node and cannot rewrite the history of one of them: "Output 0 of SplitBackward is a view and is being modified inplace".
+Autograd makes these views with one node and cannot rewrite the history of one of them: "Output 0 of SplitBackward is
+a view and is being modified inplace".
 
 ## Example
 ```python

@@ -22,7 +22,10 @@ def check(facts: Facts) -> Iterator[Fault]:
         site = first.write.site
         forward = first.save.site
         result = "gives wrong gradients without an error (fused)" if first.write.silent else "raises in backward"
-        message = f"`{text_of(site)}` changes weights that `{text_of(forward, 40)}` (line {forward.line}) saved and a later backward needs; this {result}"
+        message = (
+            f"`{text_of(site)}` changes weights that `{text_of(forward, 40)}` (line {forward.line}) saved and a "
+            f"later backward needs; this {result}"
+        )
         more = [related("the forward that saved the weights", forward)]
         if first.backward is not None:
             more.append(
@@ -56,7 +59,8 @@ RULE = Rule(
 Finds `optimizer.step()` between a forward and a backward that goes through the stepped weights.
 
 ## Why it is wrong
-The step writes the weights in place, and backward needs their old values: "one of the variables needed for gradient computation has been modified". A fused optimizer does not even move the version counter, and the gradients are wrong.
+The step writes the weights in place, and backward needs their old values: "one of the variables needed for gradient
+computation has been modified". A fused optimizer does not even move the version counter, and the gradients are wrong.
 
 ## Example
 ```python
@@ -84,8 +88,26 @@ Never: which order is meant is for the author to say. The finding names both pla
     check,
     (
         Example(
-            "import torch\n\nmodel = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nloss = model(torch.ones(1, 2)).sum()\nloss.backward(retain_graph=True)\noptimizer.step()\nloss.backward()\n",
-            "import torch\n\nmodel = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nloss = model(torch.ones(1, 2)).sum()\nloss.backward(retain_graph=True)\nloss.backward()\noptimizer.step()\n",
+            """\
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loss = model(torch.ones(1, 2)).sum()
+loss.backward(retain_graph=True)
+optimizer.step()
+loss.backward()
+""",
+            """\
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loss = model(torch.ones(1, 2)).sum()
+loss.backward(retain_graph=True)
+loss.backward()
+optimizer.step()
+""",
         ),
     ),
 )

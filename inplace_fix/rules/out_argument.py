@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inplace_fix.analysis.facts import Facts, Form, Write
 from inplace_fix.analysis.tensors import requires_of
 from inplace_fix.analysis.values import Tensor, Tri
-from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, related, target_of, text_of
+from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, target_of, text_of
 
 CODE, NAME = "IPF005", "out-with-grad"
 
@@ -17,7 +17,10 @@ def check(facts: Facts) -> Iterator[Fault]:
     for writes in grouped(w for w in facts.writes if refused(w)):
         write = writes[0]
         site = target_of(write)
-        message = f"`{text_of(site)}` writes through out= while an argument requires grad: out= has no derivative, PyTorch refuses"
+        message = (
+            f"`{text_of(site)}` writes through out= while an argument requires grad: out= has no derivative, "
+            "PyTorch refuses"
+        )
         certain = max([write.requires, *(t.requires for t in write.operands)]) is Tri.YES
         why = "an operation with out= is not recorded"
         yield Fault(finding(CODE, NAME, site, message, certain, why=why), site, tuple(writes))
@@ -61,12 +64,19 @@ buffer = torch.mul(x, 3.0)
 ```
 
 ## When the fix is safe
-The result is bound to the name that out= named; where that is a view of a buffer which is read later, the result is copied into it.
+The result is bound to the name that out= named; where that is a view of a buffer which is read later, the result is
+copied into it.
 """,
     check,
     (
         Example(
-            "import torch\n\nx = torch.ones(2, requires_grad=True)\nbuffer = torch.empty(2)\ntorch.mul(x, 3.0, out=buffer)\n",
+            """\
+import torch
+
+x = torch.ones(2, requires_grad=True)
+buffer = torch.empty(2)
+torch.mul(x, 3.0, out=buffer)
+""",
             "import torch\n\nx = torch.ones(2, requires_grad=True)\nbuffer = torch.mul(x, 3.0)\n",
         ),
     ),

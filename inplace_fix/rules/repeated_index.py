@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts
-from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, related, text_of
+from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, text_of
 
 CODE, NAME = "IPF016", "repeated-index-lost"
 
@@ -14,7 +14,10 @@ def check(facts: Facts) -> Iterator[Fault]:
     """``x[index] += v`` with indices that may repeat."""
     for observation in observed(facts, "repeated-index"):
         site = observation.site
-        message = f"`{text_of(site)}` keeps one contribution where an index is there twice; use index_add_ or index_put_(accumulate=True)"
+        message = (
+            f"`{text_of(site)}` keeps one contribution where an index is there twice; use index_add_ or "
+            "index_put_(accumulate=True)"
+        )
         why = "the values are gathered, added to and put back: the last put wins, in value and in gradient"
         yield Fault(finding(CODE, NAME, site, message, False, why=why), site, observation=observation)
 
@@ -29,7 +32,8 @@ RULE = Rule(
 Finds accumulation into a fresh tensor by `x[index] += v` with a tensor of indices that may hold a place twice.
 
 ## Why it is wrong
-The operation gathers, adds and puts back. With repeated indices one put wins and the other contributions are lost, in value and in gradient.
+The operation gathers, adds and puts back. With repeated indices one put wins and the other contributions are lost, in
+value and in gradient.
 
 ## Example
 ```python
@@ -53,8 +57,22 @@ Never applied unasked: indices that never repeat are right as they are.
     check,
     (
         Example(
-            "import torch\n\ndef degree(source, weight, nodes: int):\n    total = torch.zeros(nodes)\n    total[source] += weight.sigmoid()\n    return total\n",
-            "import torch\n\ndef degree(source, weight, nodes: int):\n    total = torch.zeros(nodes)\n    total.index_add_(0, source, weight.sigmoid())\n    return total\n",
+            """\
+import torch
+
+def degree(source, weight, nodes: int):
+    total = torch.zeros(nodes)
+    total[source] += weight.sigmoid()
+    return total
+""",
+            """\
+import torch
+
+def degree(source, weight, nodes: int):
+    total = torch.zeros(nodes)
+    total.index_add_(0, source, weight.sigmoid())
+    return total
+""",
         ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts
-from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, related, text_of
+from inplace_fix.rules.base import Example, Fault, Rule, finding, observed, text_of
 
 CODE, NAME = "IPF015", "rows-swapped-through-views"
 

@@ -69,7 +69,7 @@ def fault(conflicts: list[Conflict]) -> Fault:
             why=why,
             # a function on unknown input is right for whoever calls it without gradients: worth a note, no warning
             severity=Severity.NOTE if unproven and not certain else None,
-        ),  # fmt: skip
+        ),
         site,
         tuple(dict.fromkeys(c.write for c in conflicts)),
         tuple(conflicts),
@@ -104,7 +104,8 @@ Finds in-place writes to a value that an earlier operation saved for its backwar
 ## Why it is wrong
 Autograd keeps some inputs and results of an operation to compute gradients from. PyTorch counts writes to them and
 raises "one of the variables needed for gradient computation has been modified by an inplace operation" in backward,
-far from the statement at fault. Writes through `.data` or NumPy are not counted: the gradients are wrong without a word.
+far from the statement at fault. Writes through `.data` or NumPy are not counted: the gradients are wrong without a
+word.
 
 ## Example
 ```python

@@ -56,8 +56,24 @@ Never applied unasked: weights may be tied on purpose.
     check,
     (
         Example(
-            "import torch\n\na, b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(a.parameters(), lr=0.1)\nb.weight.data = a.weight.data\na(torch.ones(1, 2)).sum().backward()\noptimizer.step()\n",
-            "import torch\n\na, b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(a.parameters(), lr=0.1)\nb.weight.data.copy_(a.weight.data)\na(torch.ones(1, 2)).sum().backward()\noptimizer.step()\n",
+            """\
+import torch
+
+a, b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(a.parameters(), lr=0.1)
+b.weight.data = a.weight.data
+a(torch.ones(1, 2)).sum().backward()
+optimizer.step()
+""",
+            """\
+import torch
+
+a, b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(a.parameters(), lr=0.1)
+b.weight.data.copy_(a.weight.data)
+a(torch.ones(1, 2)).sum().backward()
+optimizer.step()
+""",
         ),
     ),
 )

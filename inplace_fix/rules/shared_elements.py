@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts, Form, Write
 from inplace_fix.catalog.model import Kind
-from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, related, target_of, text_of
-from inplace_fix.rules.base import observed
+from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, observed, related, target_of, text_of
 
 CODE, NAME = "IPF006", "shared-elements-written"
 
@@ -23,7 +22,10 @@ def check(facts: Facts) -> Iterator[Fault]:
                 f"`{text_of(site)}` writes to an expanded tensor, several elements of which are one: PyTorch refuses"
             )
         else:
-            message = f"`{text_of(site)}` writes to overlapping windows of one tensor: shared elements are written several times"
+            message = (
+                f"`{text_of(site)}` writes to overlapping windows of one tensor: shared elements are written several "
+                "times"
+            )
         why = "one memory location stands for several elements"
         yield Fault(
             finding(CODE, NAME, site, message, write.view == "expanded", more=more, why=why), site, tuple(writes)
@@ -51,10 +53,12 @@ RULE = Rule(
     """# IPF006: shared-elements-written
 
 ## What it does
-Finds in-place writes to the results of `expand`, `broadcast_to` and `meshgrid`, to windows made by `unfold`, and copies between overlapping slices of one tensor.
+Finds in-place writes to the results of `expand`, `broadcast_to` and `meshgrid`, to windows made by `unfold`, and
+copies between overlapping slices of one tensor.
 
 ## Why it is wrong
-"unsupported operation: more than one element of the written-to tensor refers to a single memory location". For windows that overlap without stride 0 PyTorch does not even notice, and shared elements are written several times.
+"unsupported operation: more than one element of the written-to tensor refers to a single memory location". For
+windows that overlap without stride 0 PyTorch does not even notice, and shared elements are written several times.
 
 ## Example
 ```python

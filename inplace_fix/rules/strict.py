@@ -27,7 +27,8 @@ RULE = Rule(
 Notes every in-place write to a tensor that requires grad and is not a leaf, also where it is right.
 
 ## Why it is wrong
-It need not be wrong: this is the cautious rule of many guides. `y = x * 2.0; y.add_(5.0)` works, since the product by a number saves nothing.
+It need not be wrong: this is the cautious rule of many guides. `y = x * 2.0; y.add_(5.0)` works, since the product by
+a number saves nothing.
 
 ## Example
 ```python

@@ -1,4 +1,4 @@
-"""Joins what a run showed with what the source shows: confirmed findings, new ones, and possible ones that were harmless."""
+"""Joins what a run showed with what the source shows: findings confirmed, new, and possible but harmless."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SAVED = "IPF001"
 
 
 def join(faults: Iterable[Fault], evidence: Evidence, unit: Unit) -> list[Fault]:
-    """The faults of one file in the light of a run: its own, confirmed or lowered, and those that only the run showed."""
+    """The faults of one file in the light of a run: its own, confirmed or lowered, and those only the run showed."""
     result = []
     seen = [(fault, place) for fault in evidence.faults for place in places(fault, unit.path)]
     matched: set[int] = set()
@@ -64,11 +64,11 @@ def join(faults: Iterable[Fault], evidence: Evidence, unit: Unit) -> list[Fault]
         else:
             result.append(fault)
     told: set[tuple[int, str]] = set()
-    for number, (fault, place) in enumerate(seen):
-        code = CODES.get(fault.kind, SAVED)
+    for number, (shown, place) in enumerate(seen):
+        code = CODES.get(shown.kind, SAVED)
         if number not in matched and (place.span.line, code) not in told:
             told.add((place.span.line, code))
-            result.append(Fault(found(fault, place, code), Site(unit, node_at(unit, place))))
+            result.append(Fault(found(shown, place, code), Site(unit, node_at(unit, place))))
     return result
 
 
