@@ -164,7 +164,7 @@ class Workspace:
         return self._evidence
 
     def plan(self, faults: Sequence[Fault], text: str, path: Path, options: Options) -> list[Finding]:
-        """The findings of one file, each with its fix or the reason why there is none; findings elsewhere are that file's."""
+        """The findings of one file, each with its fix or why there is none; findings elsewhere are left out."""
         from inplace_fix.repair.carry_out import Sources, with_plan
 
         sources = Sources({**self._texts, path: text})

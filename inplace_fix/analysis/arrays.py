@@ -1,4 +1,4 @@
-"""NumPy arrays next to tensors: memory made by NumPy, shared by ``from_numpy`` and ``numpy()``, written without a version."""
+"""NumPy arrays next to tensors: memory that both share, and that NumPy writes without a version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from inplace_fix.analysis.calls import Arguments
 
 # functions of numpy that give memory of their own which the program goes on to fill
-CREATORS = frozenset("empty zeros ones full array arange linspace empty_like zeros_like ones_like".split())
+CREATORS = frozenset(
+    ["empty", "zeros", "ones", "full", "array", "arange", "linspace", "empty_like", "zeros_like", "ones_like"]
+)
 
 
 def numpy_call(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Any
 
 from inplace_fix.analysis import indexing
 from inplace_fix.analysis.conditions import ALWAYS, Cell
@@ -29,10 +31,24 @@ from inplace_fix.analysis.values import (
     Value,
     choice,
 )
-from inplace_fix.catalog.model import Op, Result
+from inplace_fix.catalog.model import Op
 
 METADATA = frozenset(
-    "shape dtype device layout ndim is_cuda itemsize nbytes requires_grad is_leaf grad_fn _version names".split()
+    [
+        "shape",
+        "dtype",
+        "device",
+        "layout",
+        "ndim",
+        "is_cuda",
+        "itemsize",
+        "nbytes",
+        "requires_grad",
+        "is_leaf",
+        "grad_fn",
+        "_version",
+        "names",
+    ]
 )
 
 
@@ -46,7 +62,7 @@ def get(m: Machine, owner: Value, name: str, node: ast.Attribute) -> Value:
                     found.append((guard, get(m, part, name, node)))
         return choice(found) if found else Unknown()
     handler = HANDLERS.get(type(owner))
-    return handler(m, owner, name, node) if handler else Bound(owner, name, receiver=node.value)  # type: ignore[operator]
+    return handler(m, owner, name, node) if handler else Bound(owner, name, receiver=node.value)
 
 
 def _of_tensor(m: Machine, owner: Tensor, name: str, node: ast.Attribute) -> Value:
@@ -138,9 +154,10 @@ def _of_instance(m: Machine, owner: Instance, name: str, node: ast.Attribute) ->
         found = owner.attributes[name] = Cell("attribute", f"self.{name}")
         found.write(ALWAYS, DictValue(), m.now())
         return read_cell(m, found, node)
-    if owner.module is not None or isinstance(owner.cls, Extern) or has_outer_base(owner.cls):
-        if isinstance(m.unit.parent(node), ast.Call) and getattr(m.unit.parent(node), "func", None) is node:
-            return Bound(owner, name, receiver=node.value)
+    outer = owner.module is not None or isinstance(owner.cls, Extern) or has_outer_base(owner.cls)
+    parent = m.unit.parent(node)
+    if outer and isinstance(parent, ast.Call) and parent.func is node:
+        return Bound(owner, name, receiver=node.value)
     # an attribute set where the analysis did not see it
     found = owner.attributes[name] = Cell("attribute", f"{owner.label or 'self'}.{name}")
     found.write(ALWAYS, Unknown(f"{owner.label or 'self'}.{name}"), m.now())
@@ -230,9 +247,9 @@ def _of_namespace(m: Machine, owner: Namespace, name: str, node: ast.Attribute) 
 def _of_list(m: Machine, owner: ListValue, name: str, node: ast.Attribute) -> Value:
     if owner.names and name in owner.names:
         return read_cell(m, owner.cells[owner.names.index(name)], node)
-    if name in ("values", "indices", "sign", "logabsdet", "Q", "R", "U", "S", "Vh") and owner.kind == "tuple":
-        if owner.cells:
-            return read_cell(m, owner.cells[0 if name in ("values", "sign", "Q", "U") else -1], node)
+    named = name in ("values", "indices", "sign", "logabsdet", "Q", "R", "U", "S", "Vh")
+    if named and owner.kind == "tuple" and owner.cells:
+        return read_cell(m, owner.cells[0 if name in ("values", "sign", "Q", "U") else -1], node)
     return Bound(owner, name, receiver=node.value)
 
 
@@ -305,7 +322,7 @@ def _of_super(m: Machine, owner: Super, name: str, node: ast.Attribute) -> Value
     return Bound(owner, name, receiver=node.value)
 
 
-HANDLERS = {
+HANDLERS: dict[type[Value], Callable[[Machine, Any, str, ast.Attribute], Value]] = {
     Super: _of_super,
     Tensor: _of_tensor,
     Unknown: _of_unknown,
@@ -318,5 +335,3 @@ HANDLERS = {
     Function: _of_function,
     Optimizer: _of_optimizer,
 }
-
-__all__ = ["Result", "get", "set_"]

@@ -40,9 +40,7 @@ def backward(m: Machine, roots: Iterable[Node], site: Site | None, keep: bool = 
         for save in node.saves:
             for conflict in conflicts(m, save, site):
                 m.facts.conflicts.append(conflict)
-        if not keep and site is not None and not m.condition:
-            node.freed = m.tick
-        elif not keep and site is not None and implies(node.condition, m.condition):
+        if not keep and site is not None and implies(node.condition, m.condition):
             node.freed = m.tick
 
 
@@ -84,7 +82,7 @@ def judged(save: Save, write: Write, site: Site | None) -> Conflict:
         reasons.append(f"{save.node.op.rsplit('.', 1)[-1]} keeps this value for some layouts and shapes only")
     if not save.tensor.sure or not write.tensor.sure:
         reasons.append("whether this is a tensor is not known")
-    if save.node.requires is not Tri.YES or not save.sure and not reasons:
+    if save.node.requires is not Tri.YES or (not save.sure and not reasons):
         reasons.append("the input may not require grad")
     if write.grad is None:
         reasons.append("the grad mode is not known")

@@ -114,7 +114,8 @@ def call_bound(m: Machine, function: Bound, arguments: Arguments, node: ast.AST)
     """Call a method."""
     owner = function.owner
     if isinstance(function.function, Function):
-        return invoke(m, function.function, Arguments([(owner, function.receiver), *arguments.positional], arguments.keywords, arguments.open), node)  # fmt: skip
+        positional = [(owner, function.receiver), *arguments.positional]
+        return invoke(m, function.function, Arguments(positional, arguments.keywords, arguments.open), node)
     if isinstance(owner, Tensor):
         return tensor_method(m, owner, function, arguments, node)
     if isinstance(owner, Unknown):
@@ -239,17 +240,17 @@ def bind_parameters(m: Machine, function: Function, arguments: Arguments, cells:
             slot = surplus.cells[name] = Cell("item", f"[{name!r}]")
             slot.write(ALWAYS, value, m.now())
     for parameter in (*ordered, *spec.kwonlyargs):
-        value = given.get(parameter.arg)
-        if value is None:
+        bound = given.get(parameter.arg)
+        if bound is None:
             if parameter.arg in function.defaults and (not arguments.open or usual(function.defaults[parameter.arg])):
-                value = function.defaults[parameter.arg]
-                leave(value)  # the function itself keeps it from one call to the next
+                bound = function.defaults[parameter.arg]
+                leave(bound)  # the function itself keeps it from one call to the next
             else:
-                value = unknown_parameter(m, function, parameter)
-        elif isinstance(value, Unknown) and value.tensor is None and names_tensor(parameter.annotation):
-            promote(m, value, sure=True)
+                bound = unknown_parameter(m, parameter)
+        elif isinstance(bound, Unknown) and bound.tensor is None and names_tensor(parameter.annotation):
+            promote(m, bound, sure=True)
         cell = cells[parameter.arg] = Cell("local", parameter.arg)
-        cell.write(m.condition, value, m.now())
+        cell.write(m.condition, bound, m.now())
     if spec.vararg is not None:
         slots = []
         for value in rest:
@@ -275,7 +276,7 @@ def usual(default: Value) -> bool:
     )
 
 
-def unknown_parameter(m: Machine, function: Function, parameter: ast.arg) -> Value:
+def unknown_parameter(m: Machine, parameter: ast.arg) -> Value:
     """A parameter nobody gave a value: a tensor where its annotation says so."""
     value = Unknown(parameter.arg)
     if names_tensor(parameter.annotation):
@@ -287,8 +288,32 @@ def unknown_parameter(m: Machine, function: Function, parameter: ast.arg) -> Val
 
 # the leading words of jaxtyping's and torch's own tensor types; the checks they name are not the analysis's business
 TENSOR_TYPES = frozenset(
-    "Tensor FloatTensor LongTensor BoolTensor IntTensor HalfTensor DoubleTensor ByteTensor Float Int Bool Shaped Num "
-    "Inexact Real Complex Integer UInt Float32 Float16 BFloat16 Float64 Int64 Int32".split()
+    [
+        "Tensor",
+        "FloatTensor",
+        "LongTensor",
+        "BoolTensor",
+        "IntTensor",
+        "HalfTensor",
+        "DoubleTensor",
+        "ByteTensor",
+        "Float",
+        "Int",
+        "Bool",
+        "Shaped",
+        "Num",
+        "Inexact",
+        "Real",
+        "Complex",
+        "Integer",
+        "UInt",
+        "Float32",
+        "Float16",
+        "BFloat16",
+        "Float64",
+        "Int64",
+        "Int32",
+    ]
 )
 
 

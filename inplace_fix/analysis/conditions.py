@@ -26,20 +26,12 @@ def compatible(first: Condition, second: Condition) -> bool:
         return True
     if len(second) < len(first):
         first, second = second, first
-    for branch, arm in first.items():
-        if second.get(branch, arm) != arm:
-            return False
-    return True
+    return all(second.get(branch, arm) == arm for branch, arm in first.items())
 
 
 def implies(strong: Condition, weak: Condition) -> bool:
     """Whether ``weak`` holds in every run in which ``strong`` holds."""
-    if len(weak) > len(strong):
-        return False
-    for branch, arm in weak.items():
-        if strong.get(branch) != arm:
-            return False
-    return True
+    return weak.items() <= strong.items()
 
 
 def both(first: Condition, second: Condition) -> Condition:
@@ -74,7 +66,7 @@ class Cell:
             self.bindings = [(condition, value, tick)]
 
     def read(self, condition: Condition) -> Iterator[tuple[Condition, Value, int]]:
-        """The bindings that can be seen under ``condition``, newest first, each with the full condition and its tick."""
+        """The bindings that can be seen under ``condition``, newest first, each with its full condition and tick."""
         hidden: list[Condition] = []
         for guard, value, tick in reversed(self.bindings):
             if not compatible(guard, condition) or any(implies(guard, other) for other in hidden):
@@ -95,7 +87,7 @@ class Cell:
 
 
 def without(condition: Condition, hidden: list[Condition]) -> Condition:
-    """``condition`` and none of ``hidden``, as far as that can be said: exact for two-armed branches that differ in one."""
+    """``condition`` and none of ``hidden``: exact where these differ in one two-armed branch, else ``condition``."""
     result: dict[Hashable, int] | None = None
     for other in hidden:
         open_branches = [(branch, arm) for branch, arm in other.items() if condition.get(branch) != arm]

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from inplace_fix.analysis.attributes import class_member
+from inplace_fix.analysis.conditions import Condition
 from inplace_fix.analysis.facts import Node, Observation, Save
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.tensors import nodes_of, requires_of, tensors_of
@@ -51,8 +52,18 @@ def run(m: Machine, cls: Class, arguments: Arguments, node: ast.AST) -> Value:
                 tensor.storage.history = recorded
             results.append((guard, tensor))
         elif source is not None and recorded is not None:
-            results.append((guard, Tensor(tensor.storage, tensor.maybe, recorded, requires, view="function", base=source,
-                            made=m.site(node), made_tick=m.now(), dtype=tensor.dtype)))  # fmt: skip
+            view = Tensor(
+                tensor.storage,
+                tensor.maybe,
+                recorded,
+                requires,
+                view="function",
+                base=source,
+                made=m.site(node),
+                made_tick=m.now(),
+                dtype=tensor.dtype,
+            )
+            results.append((guard, view))
         elif isinstance(result, Tensor):
             result.node, result.requires = recorded, requires
             return result
@@ -67,7 +78,7 @@ def _function(cls: Class, name: str) -> Function | None:
     return value if isinstance(value, Function) else None
 
 
-def _saved(m: Machine, context: Instance, key: str) -> list[tuple[object, Tensor, int]]:
+def _saved(m: Machine, context: Instance, key: str) -> list[tuple[Condition, Tensor, int]]:
     cell = context.attributes.get(key)
     if cell is None:
         return []
@@ -77,11 +88,11 @@ def _saved(m: Machine, context: Instance, key: str) -> list[tuple[object, Tensor
     return found
 
 
-def _keep(m: Machine, node: Node, saved: list[tuple[object, Tensor, int]], forward: Function, call: ast.AST) -> None:
+def _keep(m: Machine, node: Node, saved: list[tuple[Condition, Tensor, int]], forward: Function, call: ast.AST) -> None:
     """The tensors are packed when forward returns, so that edits after ``save_for_backward`` go unseen."""
     assert m.frame is not None
     for guard, tensor, noted in saved:
-        condition = {**m.condition, **guard}  # type: ignore[dict-item]
+        condition = {**m.condition, **guard}
         tick = m.now()
         save = Save(
             tick,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from inplace_fix.analysis.conditions import Condition
 from inplace_fix.analysis.values import Const, Extern, ListValue, Tensor, Value
@@ -47,7 +48,7 @@ def named(value: Value) -> str | None:
 
 def of_result(
     op: Op,
-    bound: dict[str, tuple[Value, ast.expr | None]],
+    bound: Mapping[str, tuple[Value, ast.expr | None]],
     operands: dict[str, list[tuple[Condition, Tensor]]],
     tensor: Tensor,
 ) -> None:
@@ -72,7 +73,7 @@ def of_result(
         tensor.dtype = kinds.pop() if len(kinds) == 1 and op.name.endswith("_like") else None
 
 
-def _created(bound: dict[str, tuple[Value, ast.expr | None]]) -> str | None:
+def _created(bound: Mapping[str, tuple[Value, ast.expr | None]]) -> str | None:
     for key in ("data", "fill_value", "end"):
         if key in bound:
             value = _element(bound[key][0])

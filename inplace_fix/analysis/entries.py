@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from inplace_fix.analysis import autograd, modules
 from inplace_fix.analysis.calls import Arguments, instantiate, invoke
@@ -14,8 +15,8 @@ from inplace_fix.analysis.machine import (
     STEPS_OF_FUNCTION,
     STEPS_OF_MODULE,
     STEPS_OF_PROGRAM,
+    BudgetError,
     Machine,
-    OutOfBudget,
 )
 from inplace_fix.analysis.names import module_scope
 from inplace_fix.analysis.project import Project
@@ -48,15 +49,14 @@ def analyse(project: Project, unit: Unit, catalog: Catalog) -> Facts:
         if modules.is_module(cls):
             forward = cls.cells.get("forward")
             function = forward.latest() if forward is not None else None
-            if not (isinstance(function, Function) and function.node in complete):
-                if guarded(m, cls.node, lambda cls=cls: run_module(m, cls), STEPS_OF_MODULE):  # type: ignore[misc]
-                    complete = set(m.visited)
+            done = isinstance(function, Function) and function.node in complete
+            if not done and guarded(m, cls.node, partial(run_module, m, cls), STEPS_OF_MODULE):
+                complete = set(m.visited)
     for cls in classes:
-        guarded(m, cls.node, lambda cls=cls: run_methods(m, cls), STEPS_OF_FUNCTION)  # type: ignore[misc]
+        guarded(m, cls.node, partial(run_methods, m, cls), STEPS_OF_FUNCTION)
     for function in functions_of(cells, unit):
         if function.node not in m.visited and function.name in writing:
-            run = lambda function=function: run_function(m, function, [])  # noqa: E731
-            guarded(m, function.node, run, STEPS_OF_FUNCTION)
+            guarded(m, function.node, partial(run_function, m, function, []), STEPS_OF_FUNCTION)
     look_back(m)
     return m.facts
 
@@ -77,12 +77,12 @@ def guarded(m: Machine, node: ast.AST, run: Callable[[], object], steps: int) ->
     """Run one entry point with a budget of its own and clean state; False, and said so, where it was cut off."""
     m.most_steps = steps
     m.steps, m.depth, m.condition, m.grad, m.inference = 0, 0, ALWAYS, True, False
-    m.frame, m.statement, m.level, m.vmapped = None, None, 0, False
+    m.frame, m.statement, m.level = None, None, 0
     m.active.clear()
     try:
         run()
-    except (OutOfBudget, RecursionError) as error:
-        reason = "too many steps" if isinstance(error, OutOfBudget) else "too deeply nested"
+    except (BudgetError, RecursionError) as error:
+        reason = "too many steps" if isinstance(error, BudgetError) else "too deeply nested"
         m.gave_up(node, reason)
         return False
     return True

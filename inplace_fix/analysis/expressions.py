@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable
+from typing import Any
 
 from inplace_fix.analysis import attributes, calls, classes, indexing, iteration, names
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.tensors import as_tensor, operate
 from inplace_fix.analysis.values import (
+    NONE,
     Choice,
     Const,
     DictValue,
@@ -22,7 +24,6 @@ from inplace_fix.analysis.values import (
     Unknown,
     Value,
     choice,
-    options,
 )
 
 Literals = list[tuple[Hashable, int]]
@@ -117,8 +118,6 @@ def _fold(operator: ast.operator, left: object, right: object) -> Value:
             return Const(eval(code, {"__builtins__": {}}))
         except (ArithmeticError, TypeError, ValueError):
             return Unknown(number=True)
-    if isinstance(left, str) or isinstance(right, str):
-        return Unknown(number=True)
     return Unknown(number=True)
 
 
@@ -211,11 +210,11 @@ def _conditional(m: Machine, node: ast.IfExp) -> Value:
     for literals, branch in ((yes, node.body), (no, node.orelse)):
         with m.arm(*literals):
             alternatives.append((dict(literals), evaluate(m, branch)))
-    return choice(alternatives)  # type: ignore[arg-type]
+    return choice(alternatives)
 
 
 def test(m: Machine, node: ast.expr) -> tuple[bool | None, Literals, Literals]:
-    """Evaluate a condition: its truth where known, else the literals that hold where it is true and where it is false."""
+    """Evaluate a condition: its truth where known, else the literals that hold where it is true, and where false."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         truth, yes, no = test(m, node.operand)
         return (None if truth is None else not truth), no, yes
@@ -260,8 +259,6 @@ def _test_boolean(m: Machine, node: ast.BoolOp) -> tuple[bool | None, Literals, 
                 failing.append(no if conjunction else yes)
                 m.condition = {**m.condition, **dict(yes if conjunction else no)}
             elif truth is not conjunction:
-                if not undecided:
-                    return truth, [], []
                 return truth, [], []
     finally:
         m.condition = before
@@ -285,7 +282,7 @@ def _test_comparison(m: Machine, node: ast.Compare) -> tuple[bool | None, Litera
         left = _peek(m, node.left)
         if isinstance(left, Unknown):
             _remember(m, left)
-            key = ("equals", id(left), repr(right.value))
+            key: Hashable = ("equals", id(left), repr(right.value))
             positive = isinstance(operator, (ast.Is, ast.Eq))
             return None, [(key, int(positive))], [(key, int(not positive))]
         if isinstance(left, Choice) and right.value is None:
@@ -325,19 +322,17 @@ def _walrus(m: Machine, node: ast.NamedExpr) -> Value:
     return value
 
 
-def _sequence(kind: str) -> Callable[[Machine, ast.expr], Value]:
-    def build(m: Machine, node: ast.expr) -> Value:
+def _sequence(kind: str) -> Callable[[Machine, ast.Tuple | ast.List | ast.Set], Value]:
+    def build(m: Machine, node: ast.Tuple | ast.List | ast.Set) -> Value:
         cells: list[Cell] = []
         exact = True
-        for element in node.elts:  # type: ignore[attr-defined]
+        for element in node.elts:
             if isinstance(element, ast.Starred):
                 inner = iteration.items(m, evaluate(m, element.value), element)
                 exact = exact and iteration.exact(m, element.value)
                 cells += [iteration.slot(m, value) for value in inner]
             else:
                 cells.append(iteration.slot(m, evaluate(m, element)))
-        if kind == "tuple" and all(isinstance(c.latest(), Const) for c in cells) and isinstance(node, ast.Tuple):
-            pass
         return ListValue(cells, kind, exact)
 
     return build
@@ -423,7 +418,7 @@ def _await(m: Machine, node: ast.Await) -> Value:
 
 
 def _yield(m: Machine, node: ast.Yield | ast.YieldFrom) -> Value:
-    value = evaluate(m, node.value) if node.value is not None else names.NONE
+    value = evaluate(m, node.value) if node.value is not None else NONE
     frame = m.frame
     if frame is not None and frame.yields is not None:
         frame.yields += iteration.items(m, value, node) if isinstance(node, ast.YieldFrom) else [value]
@@ -434,7 +429,7 @@ def _starred(m: Machine, node: ast.Starred) -> Value:
     return evaluate(m, node.value)
 
 
-HANDLERS: dict[type[ast.expr], Callable[[Machine, ast.expr], Value]] = {
+HANDLERS: dict[type[ast.expr], Callable[[Machine, Any], Value]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,
@@ -462,6 +457,4 @@ HANDLERS: dict[type[ast.expr], Callable[[Machine, ast.expr], Value]] = {
     ast.Yield: _yield,
     ast.YieldFrom: _yield,
     ast.Starred: _starred,
-}  # type: ignore[assignment]
-
-__all__ = ["evaluate", "evaluate_all", "options", "test", "truth_of"]
+}

@@ -38,7 +38,6 @@ from inplace_fix.analysis.values import (
     Context,
     DictValue,
     Function,
-    Instance,
     ListValue,
     Native,
     Optimizer,
@@ -225,7 +224,6 @@ def _requires_grad_(m: Machine, owner: Value, tensor: Tensor, arguments: Argumen
 
 
 def _detach_(m: Machine, owner: Value, tensor: Tensor, arguments: Arguments, node: ast.AST) -> Value:
-    from inplace_fix.analysis.calls import Arguments as _A  # noqa: F401
     from inplace_fix.analysis.facts import Observation
     from inplace_fix.analysis.writes import detach
 
@@ -315,7 +313,7 @@ def optimizer_method(m: Machine, owner: Optimizer, name: str, arguments: Argumen
 def class_method(m: Machine, owner: Class, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A method of a class that its outer bases bring: ``Function.apply``."""
     bases = list(modules.outer_bases(owner))
-    if name == "apply" and any(base.endswith("autograd.Function") or base.endswith(".Function") for base in bases):
+    if name == "apply" and any(base.endswith(".Function") for base in bases):
         return custom.run(m, owner, arguments, node)
     return unknown(m, arguments)
 
@@ -348,11 +346,7 @@ def _checkpoint(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     function = arguments.get(0, "function")
     own = ("use_reentrant", "context_fn", "determinism_check", "debug", "preserve_rng_state", "early_stop")
     keywords = {name: value for name, value in arguments.keywords.items() if name not in own}
-    m.checkpointed += 1
-    try:
-        return call_value(m, function or Unknown(), Args(arguments.positional[1:], keywords, arguments.open), node)
-    finally:
-        m.checkpointed -= 1
+    return call_value(m, function or Unknown(), Args(arguments.positional[1:], keywords, arguments.open), node)
 
 
 def _vector_to_parameters(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -412,5 +406,3 @@ HANDLERS: dict[str, Handler] = {
     "copy.copy": lambda m, arguments, node: arguments.get(0, "x") or Unknown(),
     "functools.partial": _partial,
 }
-
-__all__ = ["call", "class_method", "fill_optimizer", "optimizer_method", "Instance"]

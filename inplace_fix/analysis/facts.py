@@ -141,7 +141,7 @@ class Write:
 
     @property
     def by_flag(self) -> bool:
-        """Whether the call gives its result to somebody, so that reading the receiver again is no use of that result."""
+        """Whether the call gives its result to somebody: reading the receiver again is then no use of that result."""
         if self.form not in (Form.MODULE, Form.FLAG):
             return False
         return not isinstance(self.site.unit.parent(self.site.node), ast.Expr)

@@ -6,10 +6,10 @@ import ast
 from typing import Any
 
 from inplace_fix.analysis import iteration
-from inplace_fix.analysis.conditions import ALWAYS, Cell
+from inplace_fix.analysis.conditions import Cell
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
-from inplace_fix.analysis.tensors import Call, apply, as_tensor, requires_of, tensors_of
+from inplace_fix.analysis.tensors import Call, Operand, apply, as_tensor, requires_of, tensors_of
 from inplace_fix.analysis.values import (
     Choice,
     Const,
@@ -143,7 +143,7 @@ def _tensor_item(m: Machine, owner: Value, index: Value, node: ast.Subscript) ->
     op = m.catalog.method(name)
     if op is None:
         return Unknown()
-    bound = dict(zip(op.params, [(owner, node.value), (index, node.slice)], strict=False))
+    bound: dict[str, Operand] = dict(zip(op.params, [(owner, node.value), (index, node.slice)], strict=False))
     return apply(m, Call(op, bound, node, receiver=node.value))
 
 
@@ -233,6 +233,3 @@ def check_repeated(m: Machine, node: ast.AugAssign, owner: Value, index: Value, 
         return
     if all(t.scalar is not True for t in added) and max(map(requires_of, added)) is not Tri.NO:
         m.observe("repeated-index", node, certain=False)
-
-
-__all__ = ["ALWAYS", "get_item", "is_advanced", "set_item"]

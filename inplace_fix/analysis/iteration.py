@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
+from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.machine import MOST_ITEMS, MOST_ROUNDS, Machine
 from inplace_fix.analysis.names import read_cell
 from inplace_fix.analysis.values import (
@@ -18,10 +18,7 @@ from inplace_fix.analysis.values import (
     Unknown,
     Value,
     choice,
-    options,
 )
-
-__all__ = ["MOST_ROUNDS", "exact", "items", "slot", "unpacked"]
 
 
 def slot(m: Machine, value: Value, label: str = "[...]") -> Cell:
@@ -128,8 +125,3 @@ def unpacked(m: Machine, value: Value, count: int, star: int | None, node: ast.s
     if isinstance(value, Unknown):
         return [part(m, value, number) for number in range(count)]
     return [Unknown() for _ in range(count)]
-
-
-def guarded(condition: Condition, value: Value) -> list[tuple[Condition, Value]]:
-    """The alternatives of a value, each also under ``condition``."""
-    return [({**condition, **guard}, option) for guard, option in options(value)]

@@ -22,7 +22,7 @@ MOST_ROUNDS = 2  # rounds of a loop whose number of rounds is unknown: a value s
 MOST_ITEMS = 8  # items of a literal container that a loop visits one by one
 
 
-class OutOfBudget(Exception):
+class BudgetError(Exception):
     """The entry point took more steps than the analysis allows."""
 
 
@@ -48,8 +48,6 @@ class Machine:
         self.grad: bool | None = True
         self.inference = False
         self.level = 0  # depth of torch.func transforms
-        self.vmapped = False
-        self.checkpointed = 0  # depth of checkpointed blocks
         # memory that an assignment made two tensors share: where, since when, and the place the vector was read from
         self.shared: list[tuple[Storage, Site, int, Tensor | None]] = []
         self.frame: Frame | None = None
@@ -76,10 +74,10 @@ class Machine:
         return self.tick
 
     def step(self) -> None:
-        """Count one statement or call. Raises OutOfBudget."""
+        """Count one statement or call. Raises BudgetError."""
         self.steps += 1
         if self.steps > self.most_steps:
-            raise OutOfBudget
+            raise BudgetError
 
     # conditions
 

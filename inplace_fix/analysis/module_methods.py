@@ -17,6 +17,7 @@ from inplace_fix.analysis.values import (
     NONE,
     Const,
     DictValue,
+    Extern,
     Function,
     Instance,
     ListValue,
@@ -42,7 +43,7 @@ def call(m: Machine, owner: Owner, name: str, arguments: Arguments, node: ast.AS
         return handler(m, owner, arguments, node)
     if name in CONVERSIONS:
         return _convert(m, owner, CONVERSIONS[name])
-    if isinstance(owner, Instance) and isinstance(owner.cls, modules.Extern):
+    if isinstance(owner, Instance) and isinstance(owner.cls, Extern):
         return _of_outer(m, owner, name, arguments)
     if isinstance(owner, Instance) and owner.optimizer is not None:
         from inplace_fix.analysis.externs import optimizer_method

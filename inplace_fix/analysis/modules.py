@@ -1,4 +1,4 @@
-"""``nn.Module`` objects: made, called with their hooks, walked for parameters, switched between training and evaluation."""
+"""``nn.Module`` objects: made, called with their hooks, walked for their children, parameters and buffers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inplace_fix.analysis import iteration
-from inplace_fix.analysis.attributes import class_member, module_cell
-from inplace_fix.analysis.conditions import ALWAYS, Cell
+from inplace_fix.analysis.attributes import class_member
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
 from inplace_fix.analysis.facts import Form
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
@@ -222,7 +222,7 @@ def run(m: Machine, owner: Module | Instance, arguments: Arguments, node: ast.AS
 
 def hooked(m: Machine, value: Value, node: ast.AST) -> Value:
     """An output as a full backward hook hands it on: a view made by a Function."""
-    found: list[tuple[object, Value]] = []
+    found: list[tuple[Condition, Value]] = []
     for guard, tensor in tensors_of(m, value):
         if requires_of(tensor) is Tri.NO:
             return value
@@ -231,7 +231,7 @@ def hooked(m: Machine, value: Value, node: ast.AST) -> Value:
             made_tick=m.now(), dtype=tensor.dtype, sure=tensor.sure,
         )  # fmt: skip
         found.append((guard, view))
-    return choice(found) if found and isinstance(value, (Tensor, Choice)) else value  # type: ignore[arg-type]
+    return choice(found) if found and isinstance(value, (Tensor, Choice)) else value
 
 
 def forward(m: Machine, owner: Module | Instance, arguments: Arguments, node: ast.AST) -> Value:
@@ -279,13 +279,18 @@ def builtin(m: Machine, module: Module, arguments: Arguments, node: ast.AST) -> 
     own = {name: read_cell(m, cell, node) for name, cell in module.tensors.items()}
     bound = bind(op, arguments.positional, arguments.keywords)
     dtype = module.dtype
-    result = apply(
-        m,
-        Call(op, bound, node, Form.MODULE if facts.inplace is not None else Form.IMPLICIT, None, module.flag_set if op.flag else None,
-             module.made, module=True, flag_position=facts.inplace, own={k: v for k, v in own.items() if k not in bound}),
-    )  # fmt: skip
-    if op.silent and not _is(module.constants.get("track_running_stats"), False):
-        pass
+    call_ = Call(
+        op,
+        bound,
+        node,
+        Form.MODULE if facts.inplace is not None else Form.IMPLICIT,
+        in_place=module.flag_set if op.flag else None,
+        made=module.made,
+        module=True,
+        flag_position=facts.inplace,
+        own={k: v for k, v in own.items() if k not in bound},
+    )
+    result = apply(m, call_)
     if dtype is not None:
         for _, tensor in tensors_of(m, result):
             tensor.dtype = dtype
@@ -357,6 +362,3 @@ def method(m: Machine, owner: Module | Instance, name: str, arguments: Arguments
     from inplace_fix.analysis import module_methods
 
     return module_methods.call(m, owner, name, arguments, node)
-
-
-__all__ = ["MODULE", "build", "is_module", "module_cell", "run", "tensors", "walk"]

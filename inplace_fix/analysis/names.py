@@ -6,13 +6,11 @@ import ast
 import builtins
 from collections.abc import Callable, Sequence
 
-from inplace_fix.analysis.conditions import ALWAYS, Cell
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
 from inplace_fix.analysis.facts import Frame
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.units import Unit
-from inplace_fix.analysis.values import NONE, Choice, Const, Extern, Namespace, Unknown, Value
-
-__all__ = ["NONE", "bind", "declare", "imported", "load", "module_scope", "returned"]
+from inplace_fix.analysis.values import Choice, Const, Extern, Namespace, Unknown, Value
 
 # the statements of an imported module that bind names; what else it does when imported is not followed
 DEFINING = (
@@ -71,7 +69,7 @@ def read_cell(m: Machine, cell: Cell, node: ast.AST) -> Value:
     first = found[0][1]
     if all(value is first for _, value in found):
         return first
-    flat = []
+    flat: list[tuple[Condition, Value]] = []
     for condition, value in found:
         if isinstance(value, Choice):
             flat += [({**condition, **inner}, part) for inner, part in value.options]

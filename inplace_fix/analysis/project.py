@@ -1,4 +1,4 @@
-"""The files under analysis as one project: modules found by name, so that calls and imports are followed across files."""
+"""The files under analysis as one project: modules found by name, so that calls are followed across files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inplace_fix.analysis.units import Unit, parse
 
 
 def module_name(path: Path) -> tuple[str, bool]:
-    """The dotted name a file is imported by, going up while folders are packages, and whether it is a package itself."""
+    """The dotted name a file is imported by, going up while folders are packages, and whether it is a package."""
     parts = [] if path.stem == "__init__" else [path.stem]
     folder = path.parent
     while (folder / "__init__.py").exists() and folder.name:
@@ -67,7 +67,7 @@ class Project:
         self._units.pop(path, None)
 
     def find(self, module: str, importer: Unit) -> Unit | None:
-        """The unit of a module as imported from ``importer``, None where it lies outside the project or does not parse."""
+        """The unit of a module as imported from ``importer``, None where it is not the project's or does not parse."""
         path = self._paths.get(module)
         if path is None:
             # a sibling script is imported by its bare name

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inplace_fix.analysis import indexing, iteration
-from inplace_fix.analysis.conditions import ALWAYS, Cell
+from inplace_fix.analysis.conditions import Cell, Condition
 from inplace_fix.analysis.machine import MOST_ROUNDS, Machine
 from inplace_fix.analysis.names import read_cell
 from inplace_fix.analysis.tensors import operate
 from inplace_fix.analysis.values import (
     NONE,
-    Bound,
     Class,
     Const,
     DictValue,
@@ -29,7 +28,6 @@ from inplace_fix.analysis.values import (
     Unknown,
     Value,
     choice,
-    options,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +42,29 @@ def call(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return handler(m, arguments, node) if handler else Unknown(number=name in NUMBERS)
 
 
-NUMBERS = frozenset("int float bool str len abs round min max any all ord hash id repr print format pow divmod".split())
+NUMBERS = frozenset(
+    [
+        "int",
+        "float",
+        "bool",
+        "str",
+        "len",
+        "abs",
+        "round",
+        "min",
+        "max",
+        "any",
+        "all",
+        "ord",
+        "hash",
+        "id",
+        "repr",
+        "print",
+        "format",
+        "pow",
+        "divmod",
+    ]
+)
 
 
 def first(arguments: Arguments) -> Value:
@@ -151,7 +171,6 @@ def _sum(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     values = iteration.items(m, first(arguments), node)
     start = arguments.get(1, "start")
     total: Value = start if start is not None else Const(0)
-    assert isinstance(node, ast.expr)
     for value in values:
         total = operate(m, "+", [(total, None), (value, None)], node)
     return total
@@ -229,10 +248,6 @@ def _next(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return found[0] if found else Unknown()
 
 
-def _open(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    return Unknown()
-
-
 FUNCTIONS: dict[str, Handler] = {
     "len": _len,
     "range": _range,
@@ -253,7 +268,6 @@ FUNCTIONS: dict[str, Handler] = {
     "setattr": _setattr,
     "super": _super,
     "next": _next,
-    "open": _open,
 }
 
 
@@ -322,9 +336,9 @@ def _list_method(m: Machine, owner: ListValue, name: str, arguments: Arguments, 
     if name == "extend":
         indexing.extend(m, owner, first(arguments), node)
     elif name == "insert":
-        value = arguments.get(1, "object")
-        if value is not None:
-            owner.cells.insert(0, iteration.slot(m, value))
+        inserted = arguments.get(1, "object")
+        if inserted is not None:
+            owner.cells.insert(0, iteration.slot(m, inserted))
     elif name in ("pop", "popleft"):
         if owner.cells:
             return read_cell(m, owner.cells[0 if name == "popleft" else -1], node)
@@ -364,8 +378,10 @@ def _dict_method(m: Machine, owner: DictValue, name: str, arguments: Arguments, 
             return read_cell(m, owner.rest, node)
         if key is None and owner.cells:
             branch = m.branch()
-            found = [({branch: i}, read_cell(m, cell, node)) for i, cell in enumerate(list(owner.cells.values())[:5])]
-            return choice([*found, ({branch: 99}, default or NONE)])
+            found: list[tuple[Condition, Value]] = [({branch: 99}, default or NONE)]
+            slots = list(owner.cells.values())[:5]
+            found[:0] = [({branch: i}, read_cell(m, cell, node)) for i, cell in enumerate(slots)]
+            return choice(found)
         return default or NONE
     if name == "update":
         for value in arguments.values():
@@ -391,6 +407,3 @@ def unknown_method(m: Machine, owner: Unknown, name: str, arguments: Arguments, 
     if name == "scale" and len(arguments.positional) == 1 and isinstance(stepped, Tensor):
         return stepped
     return call_unknown(m, owner, arguments)
-
-
-__all__ = ["ALWAYS", "Bound", "call", "library", "method", "options"]

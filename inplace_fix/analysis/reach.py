@@ -62,9 +62,11 @@ def look(root: ast.AST) -> tuple[set[str], bool]:
         elif kind is ast.Call:
             function = node.func  # type: ignore[attr-defined]
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-            if name.endswith("_") and not name.endswith("__"):
-                writes = True
-            elif any(k.arg in FLAGS for k in node.keywords) or name in SPECIAL:  # type: ignore[attr-defined]
+            if (
+                (name.endswith("_") and not name.endswith("__"))
+                or any(k.arg in FLAGS for k in node.keywords)  # type: ignore[attr-defined]
+                or name in SPECIAL
+            ):
                 writes = True
             elif any(isinstance(a, ast.Constant) and a.value is True for a in node.args):  # type: ignore[attr-defined]
                 writes = writes or name[:1].isupper()
@@ -89,7 +91,7 @@ def look(root: ast.AST) -> tuple[set[str], bool]:
 
 
 # calls that write without saying so in their name
-SPECIAL = frozenset("step load_state_dict vector_to_parameters register_hook apply backward".split())
+SPECIAL = frozenset(["step", "load_state_dict", "vector_to_parameters", "register_hook", "apply", "backward"])
 
 
 def _plain(value: ast.expr) -> bool:

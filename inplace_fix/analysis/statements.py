@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from inplace_fix.analysis import classes, iteration, names, writes
+from inplace_fix.analysis.augmented import augmented
 from inplace_fix.analysis.expressions import evaluate, test
-from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.values import Context, Unknown, Value, choice, options
+from inplace_fix.analysis.machine import MOST_ROUNDS, Machine
+from inplace_fix.analysis.values import NONE, Context, Unknown, Value, options
 
 # How a block ended: "" where execution goes on after it, else return, raise, break or continue.
 Flow = str
@@ -73,7 +75,7 @@ def _annotated(m: Machine, node: ast.AnnAssign) -> Flow:
 
 
 def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
-    writes.augmented(m, node)
+    augmented(m, node)
     return ""
 
 
@@ -96,7 +98,7 @@ def unpack(m: Machine, target: ast.Tuple | ast.List, value: Value, node: ast.stm
     count = len(target.elts)
     star = next((i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
     parts = iteration.unpacked(m, value, count, star, node)
-    for part, element in zip(parts, target.elts):
+    for part, element in zip(parts, target.elts, strict=True):
         assign(m, element, part, node)
 
 
@@ -108,7 +110,7 @@ def _delete(m: Machine, node: ast.Delete) -> Flow:
 
 
 def _return(m: Machine, node: ast.Return) -> Flow:
-    value = evaluate(m, node.value) if node.value is not None else names.NONE
+    value = evaluate(m, node.value) if node.value is not None else NONE
     names.returned(m, value)
     return "return"
 
@@ -151,8 +153,8 @@ def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
 
 def _while(m: Machine, node: ast.While) -> Flow:
     before = m.condition
-    for _ in range(iteration.MOST_ROUNDS):
-        truth, yes, _no = test(m, node.test)
+    for _ in range(MOST_ROUNDS):
+        truth, _, _ = test(m, node.test)
         if truth is False:
             break
         flow = run_block(m, node.body)
@@ -241,7 +243,7 @@ def _assert(m: Machine, node: ast.Assert) -> Flow:
     return ""
 
 
-HANDLERS: dict[type[ast.stmt], Callable[[Machine, ast.stmt], Flow]] = {
+HANDLERS: dict[type[ast.stmt], Callable[[Machine, Any], Flow]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -265,9 +267,7 @@ HANDLERS: dict[type[ast.stmt], Callable[[Machine, ast.stmt], Flow]] = {
     ast.Global: _declared,
     ast.Nonlocal: _declared,
     ast.Assert: _assert,
-}  # type: ignore[assignment]
+}
 
 if hasattr(ast, "TryStar"):  # Python 3.11
-    HANDLERS[ast.TryStar] = _try  # type: ignore[assignment]
-
-__all__ = ["assign", "choice", "run_block", "run_statement", "unpack"]
+    HANDLERS[ast.TryStar] = _try

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_fix.analysis import autograd, dtypes
@@ -43,11 +44,12 @@ VIEW_WORDS = {
 class Call:
     """One operation about to be carried out: its catalog entry, its operands by parameter, and where it stands.
 
-    ``forced`` are arguments that hold without being written (a module's own flag); ``form`` is how a write by it is spelt.
+    ``forced`` are arguments that hold without being written (a module's own flag); ``form`` is how a write
+    by it is spelt.
     """
 
     op: Op
-    bound: dict[str, Operand]
+    bound: Mapping[str, Operand]
     node: ast.AST
     form: Form = Form.METHOD
     receiver: ast.expr | None = None
@@ -129,7 +131,7 @@ def nodes_of(tensor: Tensor) -> list[Node]:
     return found
 
 
-def operate(m: Machine, symbol: str, operands: list[Operand], node: ast.expr) -> Value:
+def operate(m: Machine, symbol: str, operands: Sequence[Operand], node: ast.AST) -> Value:
     """A Python operator; something unknown comes out where no operand is known to be a tensor."""
     op = m.catalog.method(symbol) if symbol.isalpha() else m.catalog.operator(symbol)
     if op is None or not any(as_tensor(m, value) is not None for value, _ in operands):
@@ -193,7 +195,7 @@ def bind(op: Op, positional: list[Operand], keywords: dict[str, Operand]) -> dic
     return bound
 
 
-def overload(m: Machine, op: Op, positional: list[Operand], keywords: dict[str, Operand]) -> Op:
+def overload(m: Machine, op: Op, positional: Sequence[Operand], keywords: Mapping[str, Operand]) -> Op:
     """The overload that a call means, as far as its arguments tell."""
     if not op.overloads:
         return op
@@ -265,9 +267,11 @@ def _operands(m: Machine, call: Call) -> dict[str, list[tuple[Condition, Tensor]
     for param, (value, _) in call.bound.items():
         for _, part in options(value):
             if isinstance(part, Unknown) and part.tensor is None and not part.number and param in tensorlike:
-                if param == first or param in op.writes:
-                    promote(m, part, sure=True)
-                elif not op.name.startswith("torch.Tensor.__") and param not in ("other", "exponent", "value"):
+                if (
+                    param == first
+                    or param in op.writes
+                    or (not op.name.startswith("torch.Tensor.__") and param not in ("other", "exponent", "value"))
+                ):
                     promote(m, part, sure=True)
                 else:
                     promote(m, part, sure=False)
@@ -402,7 +406,7 @@ def _apply_in_place(
     written: list[tuple[Condition, Tensor]] = []
     others = tuple(t for param, ts in operands.items() if param not in op.writes for _, t in ts)
     for param in op.writes:
-        value, argument = call.bound.get(param, (call.own.get(param, NONE), None))
+        argument = call.bound.get(param, (NONE, None))[1]
         receiver = call.receiver if call.receiver is not None and argument is None else argument
         for guard, tensor in operands.get(param, ()):
             perform(m, call, guard, tensor, node, others, receiver if param not in call.own else None, certainty)
@@ -460,7 +464,7 @@ def _result(
     sure = all(t.sure for _, t in sources)
     if op.result is Result.SAME and sources:
         return call.bound[first][0] if first in call.bound else choice(list(sources))
-    if op.result in (Result.FRESH, Result.ARRAY) and not (op.result is Result.ARRAY and sources) or not sources:
+    if (op.result in (Result.FRESH, Result.ARRAY) and not (op.result is Result.ARRAY and sources)) or not sources:
         count = op.results if op.results or not op.overloads else 1
         made = [_fresh(m, call, node, requires, sure, operands) for _ in range(max(count, 1))]
         if count == 1:
@@ -575,8 +579,3 @@ def op_joins(call: Call) -> bool:
 def _converts(call: Call) -> bool:
     """Whether a call that may return the same object was asked for something that can change it."""
     return call.op.result is Result.SAME_OR_FRESH and len(call.bound) > 1
-
-
-def related_values(condition: Condition, value: Value) -> list[tuple[Condition, Value]]:
-    """The alternatives of a value that can be there under ``condition``."""
-    return [(guard, part) for guard, part in options(value) if compatible(guard, condition)]

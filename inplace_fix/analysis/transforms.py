@@ -112,8 +112,6 @@ def enter(m: Machine, function: Value, arguments: Arguments, kind: str, node: as
     ]
     keywords = {name: (wrap(m, value, role, Tri.NO), n) for name, (value, n) in arguments.keywords.items()}
     m.level += 1
-    saved = m.vmapped
-    m.vmapped = saved or kind == "vmap"
     try:
         with m.grad_mode(True if kind == "grad" else m.grad, m.inference):
             result = call(m, function, Args(positional, keywords, arguments.open), node)
@@ -123,11 +121,10 @@ def enter(m: Machine, function: Value, arguments: Arguments, kind: str, node: as
         return result
     finally:
         m.level -= 1
-        m.vmapped = saved
 
 
 def functional_call(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """``functional_call(module, params, args)``: the module's forward; its own tensors stay in place of the given ones."""
+    """``functional_call(module, params, args)``: the module's forward, its own tensors in place of those given."""
     from inplace_fix.analysis.calls import Arguments as Args
     from inplace_fix.analysis.calls import call
 

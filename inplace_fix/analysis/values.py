@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +61,8 @@ class Choice(Value):
 class Storage:
     """The memory behind tensors, with all that was done to it.
 
-    ``history`` is the graph node of the last recorded write (it becomes part of every alias's graph). ``held`` counts
-    as the places outside the program's view that may look at it (an argument of an entry point, a global).
+    ``history`` is the graph node of the last recorded write (it becomes part of every alias's graph). ``closed`` is
+    False once code outside the analysis may look at it (an argument of an entry point, a global).
     """
 
     __slots__ = ("closed", "history", "inference", "label", "level", "made", "origin", "reads", "saves", "writes")
@@ -123,7 +123,7 @@ class Tensor(Value):
 
 @dataclass(slots=True, eq=False)
 class ListValue(Value):
-    """A list, tuple, set or generator's yield; ``exact`` is False where elements stand for an unknown number of them."""
+    """A list, tuple, set or generator's yield; ``exact`` is False where elements stand for any number of them."""
 
     cells: list[Cell]
     kind: str = "list"
@@ -275,7 +275,7 @@ def options(value: Value) -> tuple[tuple[Condition, Value], ...]:
     return value.options if isinstance(value, Choice) else ((ALWAYS, value),)
 
 
-def choice(alternatives: list[tuple[Condition, Value]]) -> Value:
+def choice(alternatives: Sequence[tuple[Condition, Value]]) -> Value:
     """One value out of guarded alternatives, flattened; a single alternative is that value."""
     flat: list[tuple[Condition, Value]] = []
     for condition, value in alternatives:

@@ -14,44 +14,19 @@ from inplace_fix.analysis.tensors import (
     apply,
     as_tensor,
     nodes_of,
-    operate,
-    overload,
     requires_of,
     tensors_of,
 )
 from inplace_fix.analysis.values import (
-    Choice,
     Const,
-    DictValue,
-    Instance,
-    ListValue,
-    Module,
     Storage,
     Tensor,
     Tri,
     Unknown,
     Value,
-    choice,
     options,
 )
 from inplace_fix.catalog.model import Kind, Op
-
-SYMBOLS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.MatMult: "@",
-}
-PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 def perform(
@@ -156,110 +131,6 @@ def cell_of(m: Machine, receiver: ast.expr | None) -> Cell | None:
     return None
 
 
-def augmented(m: Machine, node: ast.AugAssign) -> None:
-    """``target op= value``: in place for tensors (never for ``@=``), a new binding for everything immutable."""
-    from inplace_fix.analysis.expressions import evaluate
-    from inplace_fix.analysis.statements import assign
-
-    target = node.target
-    symbol = SYMBOLS[type(node.op)]
-    if isinstance(target, ast.Subscript):
-        owner, index = evaluate(m, target.value), evaluate(m, target.slice)
-        old = indexing.get_item(m, owner, index, target)
-    else:
-        owner = evaluate(m, target.value) if isinstance(target, ast.Attribute) else None
-        old = attributes.get(m, owner, target.attr, target) if owner is not None else names.load(m, target)  # type: ignore[arg-type]
-        index = None
-    value = evaluate(m, node.value)
-    array = arrays.array_of(old if index is None else owner or old)
-    if array is not None:
-        write_array(m, array, target.value if isinstance(target, ast.Subscript) else target, node)
-        return
-    tensor = as_tensor(m, old)
-    op = m.catalog.operator(symbol + "=")
-    if isinstance(target, ast.Subscript) and as_tensor(m, owner or old) is not None and op is not None:
-        augmented_store(m, node, target, owner, index, old, value, op)  # type: ignore[arg-type]
-        return
-    if tensor is None or op is None:
-        if isinstance(old, (ListValue, DictValue)):
-            indexing.extend(m, old, value, node)
-            return
-        result = operate(m, symbol, [(old, target), (value, node.value)], node)  # type: ignore[arg-type]
-        if isinstance(old, Unknown) and not old.number and not isinstance(result, Tensor):
-            return  # an object that may well have changed in place: the name still means it
-        rebind(m, node, result)
-        return
-    results: list[tuple[Condition, Value]] = []
-    for guard, part in options(old):
-        with m.under(guard) as possible:
-            if not possible:
-                continue
-            receiver = part.tensor if isinstance(part, Unknown) else part
-            if isinstance(receiver, Tensor) and (
-                isinstance(part, Tensor) or receiver.sure or isinstance(part, Unknown)
-            ):
-                operands = [(part, target), (value, node.value)]
-                chosen = overload(m, op, operands, {})  # type: ignore[arg-type]
-                call = Call(chosen, dict(zip(chosen.params, operands, strict=False)), node, Form.AUGMENTED, target)
-                apply(m, call)
-                results.append((guard, part))
-            else:
-                results.append((guard, operate(m, symbol, [(part, target), (value, node.value)], node)))  # type: ignore[arg-type]
-    if any(a is not b for (_, a), (_, b) in zip(results, options(old), strict=False)):
-        assign(m, target, choice(results), node)
-    elif isinstance(target, ast.Attribute):
-        written_attribute(m, node, owner, target, tensor)
-
-
-def rebind(m: Machine, node: ast.AugAssign, value: Value) -> None:
-    """Bind the target of an augmented assignment to a new value."""
-    from inplace_fix.analysis.statements import assign
-
-    assign(m, node.target, value, node)
-
-
-def written_attribute(
-    m: Machine, node: ast.AugAssign, owner: Value | None, target: ast.Attribute, tensor: Tensor
-) -> None:
-    """``x.T += v`` writes and then fails: the view attribute cannot be set."""
-    if owner is not None and as_tensor(m, owner) is not None and target.attr in m.catalog.attributes:
-        if target.attr != "data":
-            m.observe("view-attribute", node, certain=True)
-    elif isinstance(owner, Instance) and target.attr not in owner.attributes:
-        cell = Cell("attribute", f"{m.unit.segment(target.value)}.{target.attr}")
-        cell.write(m.condition, tensor, m.now())
-        owner.attributes[target.attr] = cell
-
-
-def augmented_store(
-    m: Machine,
-    node: ast.AugAssign,
-    target: ast.Subscript,
-    owner: Value,
-    index: Value,
-    old: Value,
-    value: Value,
-    op: Op,
-) -> None:
-    """``x[i] op= v``: through a view for basic indices, gather and put back for index tensors."""
-    advanced = indexing.is_advanced(m, index)
-    bound = dict(zip(op.params, [(old, target), (value, node.value)], strict=False))
-    if advanced:
-        operate(m, SYMBOLS[type(node.op)], [(old, target), (value, node.value)], node)  # type: ignore[arg-type]
-        put = m.catalog.method("__setitem__.advanced")
-        if put is not None:
-            own = dict(
-                zip(put.params, [(owner, target.value), (index, target.slice), (value, node.value)], strict=False)
-            )
-            before = len(m.facts.writes)
-            apply(m, Call(put, own, node, Form.AUGMENTED_STORE, target.value))
-            for write in m.facts.writes[before:]:
-                write.index_advanced = True
-            indexing.check_repeated(m, node, owner, index, value)
-        return
-    apply(m, Call(op, bound, node, Form.AUGMENTED_STORE, target.value))
-
-
 def store(m: Machine, target: ast.Subscript, value: Value, node: ast.stmt | ast.expr) -> None:
     """``owner[index] = value``: a write where the owner is a tensor or an array, a slot's binding in a container."""
     from inplace_fix.analysis.expressions import evaluate
@@ -332,7 +203,7 @@ def _may_overlap(first: ast.expr, second: ast.expr) -> bool:
         return False
     open_ends = {(first.lower is None, second.upper is None), (second.lower is None, first.upper is None)}
     return (
-        any(a and not b or b and not a for a, b in open_ends)
+        any((a and not b) or (b and not a) for a, b in open_ends)
         or (first.upper is None and second.lower is None)
         or (first.lower is None and second.upper is None)
     )
@@ -404,6 +275,3 @@ def check_swap(m: Machine, node: ast.Assign) -> None:
     indices = [peek(m, e.slice) for e in left]  # type: ignore[attr-defined]
     if tensor is not None and tensor.sure and not any(i is None or indexing.is_advanced(m, i) for i in indices):
         m.observe("row-swap", node, certain=not tensor.array and tensor.scalar is not True)
-
-
-__all__ = ["Choice", "Module", "augmented", "check_swap", "perform", "set_attribute", "store"]

@@ -1,4 +1,4 @@
-"""Who else looks at the memory that a write changes: what decides whether a name may be bound to a new tensor instead."""
+"""Who else looks at the memory that a write changes: decides whether a name may be bound to a new tensor instead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Others:
 
 
 def others(writes: tuple[Write, ...]) -> Others:
-    """Readers of the written memory through another place, after any of the writes (one construct, several contexts)."""
+    """Readers of the written memory through another place, after any of the writes (one construct, many contexts)."""
     found: dict[tuple[int, int], Read] = {}
     outside = False
     for write in writes:
@@ -58,15 +58,14 @@ def procedure(write: Write) -> bool:
     """Whether the write is what its function is called for: it returns nothing, or the write refills a buffer."""
     if write.op is not None and write.op.kind in (Kind.OVERWRITE, Kind.RANDOM):
         return True
-    return (
-        all(part.value is None for part in ast.walk(write.frame.function) if isinstance(part, ast.Return))
-        if (isinstance(write.frame.function, (ast.FunctionDef, ast.AsyncFunctionDef)))
-        else False
-    )
+    function = write.frame.function
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    return all(part.value is None for part in ast.walk(function) if isinstance(part, ast.Return))
 
 
 def in_loop(write: Write) -> bool:
-    """Whether the write stands in a loop that does not also make the memory: a clone there would be made every round."""
+    """Whether the write stands in a loop that does not also make the memory: a clone there is made every round."""
     unit, made = write.site.unit, write.storage.made
     current = unit.parent(write.site.node)
     while current is not None and not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -79,5 +78,5 @@ def in_loop(write: Write) -> bool:
 
 
 def _within(node: ast.AST, outer: ast.AST) -> bool:
-    first, last = outer.lineno, outer.end_lineno or outer.lineno  # type: ignore[attr-defined]
-    return first <= getattr(node, "lineno", 0) <= last
+    line = getattr(node, "lineno", 0)
+    return isinstance(outer, (ast.stmt, ast.expr)) and outer.lineno <= line <= (outer.end_lineno or outer.lineno)

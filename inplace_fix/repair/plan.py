@@ -299,7 +299,8 @@ def policy(fault: Fault) -> Plan:
             return fix
         return fix if isinstance(fix, NoFix) else NoFix(f"{forms.words(around)} may look at the same memory")
     if any(
-        w.leaf or w.view or parameter(w.tensor) or w.tensor.role or w.condition and w.tensor.maybe for w in fault.writes
+        w.leaf or w.view or parameter(w.tensor) or w.tensor.role or (w.condition and w.tensor.maybe)
+        for w in fault.writes
     ):
         return NoFix("the write is meant for memory that others hold: a leaf, a base or a parameter")
     if not writable(fault, around):
