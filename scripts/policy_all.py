@@ -55,7 +55,7 @@ def rewrite(folder: Path, policy: str, *, unsafe: bool = True, tool: Sequence[st
 
 def _findings(folder: Path, policy: str, tool: Sequence[str]) -> list[Mapping[str, Any]]:
     done = _call([*tool, "check", "--policy", policy, "--output-format", "json", str(folder)])
-    sites = {}
+    sites: dict[tuple[str, int, int], Mapping[str, Any]] = {}
     for finding in json.loads(done.stdout):  # several rules may speak of one site
         place = finding["location"]
         sites.setdefault((finding["filename"], place["row"], place["column"]), finding)
