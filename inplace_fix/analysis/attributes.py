@@ -10,7 +10,8 @@ from inplace_fix.analysis import indexing
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
-from inplace_fix.analysis.tensors import Call, apply, promote
+from inplace_fix.analysis.operands import Call, promote
+from inplace_fix.analysis.tensors import apply
 from inplace_fix.analysis.values import (
     Bound,
     Choice,

@@ -8,7 +8,8 @@ from inplace_fix.analysis import arrays, attributes, indexing, names
 from inplace_fix.analysis.conditions import Cell, Condition
 from inplace_fix.analysis.facts import Form
 from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.tensors import Call, Operand, apply, as_tensor, operate, overload
+from inplace_fix.analysis.operands import Call, Operand, as_tensor
+from inplace_fix.analysis.tensors import apply, operate, overload
 from inplace_fix.analysis.values import (
     DictValue,
     Instance,

@@ -93,7 +93,7 @@ def used(m: Machine, tensor: Tensor, node: ast.AST) -> None:
     """A tensor enters an operation: a multi-output view must not be used after its base was written."""
     if tensor.view != "multi" or m.grad is False:
         return
-    from inplace_fix.analysis.tensors import requires_of
+    from inplace_fix.analysis.operands import requires_of
 
     if requires_of(tensor) is Tri.NO:
         return

@@ -10,7 +10,8 @@ from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Frame
 from inplace_fix.analysis.indexing import leave
 from inplace_fix.analysis.machine import DEEPEST_CALL, Machine
-from inplace_fix.analysis.tensors import Operand, as_tensor, method, nodes_of, promote, tensors_of
+from inplace_fix.analysis.operands import Operand, as_tensor, nodes_of, promote, tensors_of
+from inplace_fix.analysis.tensors import method
 from inplace_fix.analysis.values import (
     NONE,
     Bound,

@@ -9,7 +9,7 @@ from inplace_fix.analysis.attributes import class_member
 from inplace_fix.analysis.conditions import Condition
 from inplace_fix.analysis.facts import Node, Observation, Save
 from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.tensors import nodes_of, requires_of, tensors_of
+from inplace_fix.analysis.operands import nodes_of, requires_of, tensors_of
 from inplace_fix.analysis.values import Class, Extern, Function, Instance, Tensor, Tri, Unknown, Value, choice
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from inplace_fix.analysis.machine import (
     Machine,
 )
 from inplace_fix.analysis.names import module_scope
+from inplace_fix.analysis.operands import nodes_of, tensors_of
 from inplace_fix.analysis.project import Project
 from inplace_fix.analysis.reach import look, outline, reaching
 from inplace_fix.analysis.statements import run_block
-from inplace_fix.analysis.tensors import nodes_of, tensors_of
 from inplace_fix.analysis.units import Unit
 from inplace_fix.analysis.values import Class, DictValue, Function, Instance, ListValue, Unknown, Value, options
 from inplace_fix.catalog.model import Catalog

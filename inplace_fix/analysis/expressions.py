@@ -9,7 +9,8 @@ from typing import Any
 from inplace_fix.analysis import attributes, calls, classes, indexing, iteration, names
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.tensors import as_tensor, operate
+from inplace_fix.analysis.operands import as_tensor
+from inplace_fix.analysis.tensors import operate
 from inplace_fix.analysis.values import (
     NONE,
     Choice,

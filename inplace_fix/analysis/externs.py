@@ -20,17 +20,8 @@ from inplace_fix.analysis import (
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Form, Node
 from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.tensors import (
-    Call,
-    apply,
-    as_tensor,
-    bind,
-    nodes_of,
-    overload,
-    promote,
-    requires_of,
-    tensors_of,
-)
+from inplace_fix.analysis.operands import Call, as_tensor, nodes_of, promote, requires_of, tensors_of
+from inplace_fix.analysis.tensors import apply, bind, overload
 from inplace_fix.analysis.values import (
     NONE,
     Class,

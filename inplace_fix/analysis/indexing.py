@@ -9,7 +9,8 @@ from inplace_fix.analysis import iteration
 from inplace_fix.analysis.conditions import Cell
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
-from inplace_fix.analysis.tensors import Call, Operand, apply, as_tensor, requires_of, tensors_of
+from inplace_fix.analysis.operands import Call, Operand, as_tensor, requires_of, tensors_of
+from inplace_fix.analysis.tensors import apply
 from inplace_fix.analysis.values import (
     Choice,
     Const,

@@ -12,7 +12,7 @@ from inplace_fix.analysis.dtypes import CONVERSIONS, named
 from inplace_fix.analysis.facts import Form
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
-from inplace_fix.analysis.tensors import Call, as_tensor
+from inplace_fix.analysis.operands import Call, as_tensor
 from inplace_fix.analysis.values import (
     NONE,
     Const,

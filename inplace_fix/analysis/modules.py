@@ -12,7 +12,8 @@ from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
 from inplace_fix.analysis.facts import Form
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
-from inplace_fix.analysis.tensors import Call, apply, bind, requires_of, tensors_of
+from inplace_fix.analysis.operands import Call, requires_of, tensors_of
+from inplace_fix.analysis.tensors import apply, bind
 from inplace_fix.analysis.values import (
     NONE,
     Choice,

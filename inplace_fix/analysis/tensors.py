@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from inplace_fix.analysis import autograd, dtypes
-from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, both, compatible
-from inplace_fix.analysis.facts import Form, Node, Save
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
+from inplace_fix.analysis.facts import Form, Node
 from inplace_fix.analysis.generic import GENERIC_NAMES
 from inplace_fix.analysis.machine import Machine
+from inplace_fix.analysis.operands import (
+    Call,
+    Operand,
+    as_tensor,
+    is_tensor,
+    nodes_of,
+    promote,
+    requires_of,
+    tensors_of,
+)
+from inplace_fix.analysis.saving import save_inputs, save_results, save_tensor
 from inplace_fix.analysis.values import (
     NONE,
-    Choice,
     Const,
     DictValue,
     ListValue,
-    Storage,
     Tensor,
     Tri,
     Unknown,
@@ -26,9 +34,7 @@ from inplace_fix.analysis.values import (
     options,
 )
 from inplace_fix.catalog.model import Op, Result
-from inplace_fix.catalog.model import Save as SaveRule
 
-Operand = tuple[Value, "ast.expr | None"]
 PLAIN_VALUES = (Result.VALUE, Result.NONE)
 VIEW_WORDS = {
     Result.VIEW: "view",
@@ -38,97 +44,6 @@ VIEW_WORDS = {
     Result.OVERLAPPING: "overlapping",
     Result.VIEW_OR_FRESH: "view",
 }
-
-
-@dataclass(slots=True)
-class Call:
-    """One operation about to be carried out: its catalog entry, its operands by parameter, and where it stands.
-
-    ``forced`` are arguments that hold without being written (a module's own flag); ``form`` is how a write
-    by it is spelt.
-    """
-
-    op: Op
-    bound: Mapping[str, Operand]
-    node: ast.AST
-    form: Form = Form.METHOD
-    receiver: ast.expr | None = None
-    in_place: Tri | None = None
-    made: object = None
-    module: bool = False
-    own: dict[str, Value] = field(default_factory=dict)
-    scalar_first: bool = False
-    flag_position: int | None = None
-    sources: list[Operand] = field(default_factory=list)
-
-
-def as_tensor(m: Machine, value: Value) -> Tensor | None:
-    """The tensor that a value is known to be, None where it is not known to be one; of a choice, any of them."""
-    if isinstance(value, Tensor):
-        return value
-    if isinstance(value, Unknown):
-        return value.tensor
-    if isinstance(value, Choice):
-        return next((t for _, part in value.options if (t := as_tensor(m, part)) is not None), None)
-    return None
-
-
-def promote(m: Machine, value: Unknown, sure: bool) -> Tensor:
-    """Take something unknown for a tensor from now on: it may need grad, and others may hold it."""
-    if value.tensor is None:
-        storage = Storage("argument", None, value.label)
-        storage.closed = False
-        storage.level = -1
-        value.tensor = Tensor(storage, requires=Tri.MAYBE, sure=sure)
-        if value.nodes and m.frame is not None and m.grad is not False:
-            requires = max(node.requires for node in value.nodes)
-            site = value.nodes[0].site
-            value.tensor.node = Node("call", site, value.nodes, requires, m.condition, m.tick)
-            value.tensor.requires = requires
-    elif sure:
-        value.tensor.sure = True
-    return value.tensor
-
-
-def tensors_of(m: Machine, value: Value, guard: Condition = ALWAYS, depth: int = 0) -> list[tuple[Condition, Tensor]]:
-    """All tensors in a value, containers opened, each with the condition under which it is there."""
-    if isinstance(value, Tensor):
-        return [(guard, value)]
-    if isinstance(value, Unknown):
-        return [(guard, value.tensor)] if value.tensor is not None else []
-    if isinstance(value, Choice):
-        return [pair for inner, part in value.options for pair in tensors_of(m, part, both(guard, inner), depth)]
-    if depth > 3:
-        return []
-    cells: list[Cell] = []
-    if isinstance(value, ListValue):
-        cells = value.cells[:16]
-    elif isinstance(value, DictValue):
-        cells = [*list(value.cells.values())[:16], value.rest]
-    found = []
-    for cell in cells:
-        for condition, part, _ in cell.read(m.condition):
-            found += tensors_of(m, part, both(guard, condition) if guard else condition, depth + 1)
-    return found
-
-
-def requires_of(tensor: Tensor) -> Tri:
-    """Whether a tensor needs grad now: of its own, or through a recorded write to its memory."""
-    if not tensor.shares_graph:
-        return tensor.requires
-    result = tensor.requires
-    for storage, _ in tensor.storages():
-        if storage.history is not None:
-            result = max(result, storage.history.requires)
-    return result
-
-
-def nodes_of(tensor: Tensor) -> list[Node]:
-    """The graph nodes behind a tensor."""
-    found = [tensor.node] if tensor.node is not None else []
-    if tensor.shares_graph:
-        found += [s.history for s, _ in tensor.storages() if s.history is not None]
-    return found
 
 
 def operate(m: Machine, symbol: str, operands: Sequence[Operand], node: ast.AST) -> Value:
@@ -206,18 +121,6 @@ def overload(m: Machine, op: Op, positional: Sequence[Operand], keywords: Mappin
     )
 
 
-def is_tensor(value: Value) -> bool | None:
-    """Whether an argument is a tensor or a list of tensors, None where that is open."""
-    if isinstance(value, Unknown):
-        return True if value.tensor is not None and value.tensor.sure else False if value.number else None
-    if isinstance(value, Choice):
-        answers = {is_tensor(part) for _, part in value.options}
-        return answers.pop() if len(answers) == 1 else None
-    if isinstance(value, ListValue):
-        return any(is_tensor(part) is not False for cell in value.cells if (part := cell.latest()) is not None)
-    return isinstance(value, Tensor)
-
-
 def apply(m: Machine, call: Call) -> Value:
     """Carry out an operation: record its node and saves, do its write, give its result."""
     op = call.op
@@ -234,12 +137,12 @@ def apply(m: Machine, call: Call) -> Value:
     if writes_flag is not Tri.NO and op.writes:
         return _apply_in_place(m, call, operands, node, writes_flag)
     if node is not None:
-        _save_inputs(m, call, op.saves, operands, node)
+        save_inputs(m, call, op.saves, operands, node)
     if out is not None and not (isinstance(out[0], Const) and out[0].value is None):
         return _apply_out(m, call, operands, node, out)
     result = _result(m, call, operands, node, requires)
     if node is not None:
-        _save_results(m, call, op.saves, result, node)
+        save_results(m, call, op.saves, result, node)
         m.live.append(node)
     return result
 
@@ -298,97 +201,6 @@ def _requires(m: Machine, op: Op, operands: dict[str, list[tuple[Condition, Tens
     return result
 
 
-def _needed(rule: SaveRule, operands: dict[str, list[tuple[Condition, Tensor]]]) -> Tri:
-    """Whether the parameters that must require grad for this save do."""
-    if not rule.needs:
-        return Tri.YES
-    found = [requires_of(t) for param in rule.needs for _, t in operands.get(param, ())]
-    return max(found, default=Tri.NO)
-
-
-def _save_inputs(
-    m: Machine,
-    call: Call,
-    rules: tuple[SaveRule, ...],
-    operands: dict[str, list[tuple[Condition, Tensor]]],
-    node: Node,
-) -> None:
-    for rule in rules:
-        if rule.what.startswith("result"):
-            continue
-        needed = _needed(rule, operands)
-        if needed is Tri.NO:
-            continue
-        argument = call.bound.get(rule.what, (NONE, None))[1] if rule.what not in call.own else None
-        for guard, tensor in operands.get(rule.what, ()):
-            _save(m, call, rule, node, guard, tensor, argument and _passed(m, call, tensor, argument), needed)
-
-
-def _passed(m: Machine, call: Call, tensor: Tensor, argument: ast.expr) -> ast.expr:
-    """The expression that passed a tensor: of several operands under one parameter, the one that holds it."""
-    if len(call.sources) > len(call.op.params):
-        for value, expression in call.sources:
-            if expression is not None and any(t is tensor for _, t in tensors_of(m, value)):
-                return expression
-    if isinstance(argument, (ast.Tuple, ast.List)):
-        held = call.bound.get(next((p for p, (_, e) in call.bound.items() if e is argument), ""), (NONE, None))[0]
-        if isinstance(held, ListValue) and len(held.cells) == len(argument.elts):
-            for cell, element in zip(held.cells, argument.elts, strict=True):
-                latest = cell.latest()
-                if latest is not None and any(t is tensor for _, t in tensors_of(m, latest)):
-                    return element
-    return argument
-
-
-def _save_results(m: Machine, call: Call, rules: tuple[SaveRule, ...], result: Value, node: Node) -> None:
-    for rule in rules:
-        if not rule.what.startswith("result"):
-            continue
-        value = result
-        if isinstance(result, ListValue):
-            index = int(rule.what[7:-1]) if "[" in rule.what else 0
-            if index >= len(result.cells):
-                continue
-            value = result.cells[index].latest() or NONE
-        for guard, tensor in tensors_of(m, value):
-            _save(m, call, rule, node, guard, tensor, None, Tri.YES)
-
-
-def _save(
-    m: Machine,
-    call: Call,
-    rule: SaveRule,
-    node: Node,
-    guard: Condition,
-    tensor: Tensor,
-    argument: ast.expr | None,
-    needed: Tri,
-) -> None:
-    assert m.frame is not None
-    condition = both(m.condition, guard)
-    if not compatible(m.condition, guard):
-        return
-    tick = m.now()
-    for storage, surely in tensor.storages():
-        save = Save(
-            tick,
-            condition,
-            node,
-            storage,
-            tensor,
-            rule.what,
-            m.site(call.node),
-            argument,
-            rule.always,
-            surely and tensor.sure and needed is Tri.YES,
-            m.frame,
-            call.module,
-            call.op.silent and rule.what in call.op.writes,
-        )
-        node.saves.append(save)
-        storage.saves.append(save)
-
-
 def _apply_in_place(
     m: Machine,
     call: Call,
@@ -402,7 +214,7 @@ def _apply_in_place(
     rules = op.inplace_saves if op.flag else op.saves
     if node is not None:
         # what an in-place operation saves of the receiver is a copy of its own; the catalog lists only what is visible
-        _save_inputs(m, call, rules, operands, node)
+        save_inputs(m, call, rules, operands, node)
     written: list[tuple[Condition, Tensor]] = []
     others = tuple(t for param, ts in operands.items() if param not in op.writes for _, t in ts)
     for param in op.writes:
@@ -418,15 +230,15 @@ def _apply_in_place(
         # the write goes to the module's own tensors; the call still has a result of its own
         result = _result(m, call, operands, node, _requires(m, op, operands))
         if node is not None:
-            _save_inputs(m, call, op.saves, operands, node)
-            _save_results(m, call, op.saves, result, node)
+            save_inputs(m, call, op.saves, operands, node)
+            save_results(m, call, op.saves, result, node)
             m.live.append(node)
         return result
     if node is not None:
         for guard, tensor in written:
             for rule in rules:
                 if rule.what.startswith("result"):
-                    _save(m, call, rule, node, guard, tensor, None, Tri.YES)
+                    save_tensor(m, call, rule, node, guard, tensor, None, Tri.YES)
         m.live.append(node)
     return target[0] if op.result is not Result.NONE else NONE
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from inplace_fix.analysis import autograd, iteration
 from inplace_fix.analysis.conditions import Cell
 from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.tensors import nodes_of, promote, tensors_of
+from inplace_fix.analysis.operands import nodes_of, promote, tensors_of
 from inplace_fix.analysis.values import (
     Choice,
     DictValue,

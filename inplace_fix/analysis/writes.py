@@ -8,15 +8,9 @@ from inplace_fix.analysis import arrays, attributes, indexing, names
 from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, both, compatible
 from inplace_fix.analysis.facts import Form, Node, Observation, Site, Write
 from inplace_fix.analysis.machine import Machine
+from inplace_fix.analysis.operands import Call, as_tensor, nodes_of, requires_of, tensors_of
 from inplace_fix.analysis.peek import peek
-from inplace_fix.analysis.tensors import (
-    Call,
-    apply,
-    as_tensor,
-    nodes_of,
-    requires_of,
-    tensors_of,
-)
+from inplace_fix.analysis.tensors import apply
 from inplace_fix.analysis.values import (
     Const,
     Storage,

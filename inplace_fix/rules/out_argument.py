@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_fix.analysis.facts import Facts, Form, Write
-from inplace_fix.analysis.tensors import requires_of
+from inplace_fix.analysis.operands import requires_of
 from inplace_fix.analysis.values import Tensor, Tri
 from inplace_fix.rules.base import Example, Fault, Rule, finding, grouped, target_of, text_of
 
