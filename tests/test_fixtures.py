@@ -104,7 +104,8 @@ def test_before_behaves_as_it_is_said_to(case: Case) -> None:
 @needs_torch
 def test_after_computes_what_is_meant(case: Case) -> None:
     if case.facts.get("repaired", True) is False:
-        pytest.skip("no edit repairs this one")
+        assert case.after == case.before
+        return
     ran = programs.run(case.after, "main")
     assert not ran.error
     assert programs.close(ran, programs.run(case.before, "meant"))
