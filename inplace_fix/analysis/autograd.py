@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from inplace_fix.analysis.conditions import both, compatible, implies
 from inplace_fix.analysis.facts import Conflict, Node, Observation, Save, Site, Write
 from inplace_fix.analysis.machine import Machine
+from inplace_fix.analysis.operands import requires_of
 from inplace_fix.analysis.values import Tensor, Tri
 
 
@@ -93,8 +94,6 @@ def used(m: Machine, tensor: Tensor, node: ast.AST) -> None:
     """A tensor enters an operation: a multi-output view must not be used after its base was written."""
     if tensor.view != "multi" or m.grad is False:
         return
-    from inplace_fix.analysis.operands import requires_of
-
     if requires_of(tensor) is Tri.NO:
         return
     for write in tensor.storage.writes:

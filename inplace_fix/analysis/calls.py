@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from inplace_fix.analysis import externs, modules, pybuiltins
+from inplace_fix.analysis import externs, modules, optimizers, pybuiltins
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Frame
 from inplace_fix.analysis.indexing import leave
@@ -65,6 +65,10 @@ class Arguments:
     def values(self) -> list[Value]:
         """All argument values."""
         return [v for v, _ in self.positional] + [v for v, _ in self.keywords.values()]
+
+    def first(self) -> Value:
+        """The first positional argument, None where there is none."""
+        return self.positional[0][0] if self.positional else NONE
 
     def get(self, position: int, name: str) -> Value | None:
         """An argument by position or keyword."""
@@ -128,7 +132,7 @@ def call_bound(m: Machine, function: Bound, arguments: Arguments, node: ast.AST)
     if isinstance(owner, (Module, Instance)):
         return modules.method(m, owner, function.name, arguments, node)
     if isinstance(owner, Optimizer):
-        return externs.optimizer_method(m, owner, function.name, arguments, node)
+        return optimizers.call_method(m, owner, function.name, arguments, node)
     if isinstance(owner, Class):
         return externs.class_method(m, owner, function.name, arguments, node)
     return pybuiltins.method(m, owner, function.name, arguments, node)

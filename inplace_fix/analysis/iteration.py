@@ -29,6 +29,11 @@ def slot(m: Machine, value: Value, label: str = "[...]") -> Cell:
     return cell
 
 
+def listed(m: Machine, values: list[Value], kind: str = "list", exact: bool = True) -> ListValue:
+    """Values as a fresh list."""
+    return ListValue([slot(m, value) for value in values], kind, exact)
+
+
 def exact(m: Machine, node: ast.expr) -> bool:
     """Whether iterating an expression visits each item (False where items stand for an unknown number)."""
     return isinstance(node, (ast.Tuple, ast.List))

@@ -46,9 +46,9 @@ def call(m: Machine, owner: Owner, name: str, arguments: Arguments, node: ast.AS
     if isinstance(owner, Instance) and isinstance(owner.cls, Extern):
         return _of_outer(m, owner, name, arguments)
     if isinstance(owner, Instance) and owner.optimizer is not None:
-        from inplace_fix.analysis.externs import optimizer_method
+        from inplace_fix.analysis.optimizers import call_method
 
-        return optimizer_method(m, owner.optimizer, name, arguments, node)
+        return call_method(m, owner.optimizer, name, arguments, node)
     return Unknown()
 
 
@@ -80,9 +80,9 @@ def listed(m: Machine, pairs: list[tuple[str, Value]], named_: bool) -> ListValu
 
 def _init(m: Machine, owner: Owner, arguments: Arguments, node: ast.AST) -> Value:
     if isinstance(owner, Instance) and owner.optimizer is not None:
-        from inplace_fix.analysis.externs import fill_optimizer
+        from inplace_fix.analysis.optimizers import fill
 
-        fill_optimizer(m, owner.optimizer, arguments)
+        fill(m, owner.optimizer, arguments)
         return NONE
     module = module_of(owner)
     if module is not None:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inplace_fix.analysis import indexing, iteration
-from inplace_fix.analysis.conditions import Cell, Condition
+from inplace_fix.analysis.containers import dict_method, list_method
 from inplace_fix.analysis.machine import MOST_ROUNDS, Machine
-from inplace_fix.analysis.names import read_cell
 from inplace_fix.analysis.tensors import operate
 from inplace_fix.analysis.values import (
     NONE,
@@ -27,7 +26,6 @@ from inplace_fix.analysis.values import (
     Tensor,
     Unknown,
     Value,
-    choice,
 )
 
 if TYPE_CHECKING:
@@ -67,18 +65,8 @@ NUMBERS = frozenset(
 )
 
 
-def first(arguments: Arguments) -> Value:
-    """The first positional argument."""
-    return arguments.positional[0][0] if arguments.positional else NONE
-
-
-def listed(m: Machine, values: list[Value], kind: str = "list", exact: bool = True) -> ListValue:
-    """Values as a fresh list."""
-    return ListValue([iteration.slot(m, value) for value in values], kind, exact)
-
-
 def _len(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    value = first(arguments)
+    value = arguments.first()
     if isinstance(value, ListValue) and value.exact:
         return Const(len(value.cells))
     if isinstance(value, Module) and value.exact and value.container:
@@ -91,9 +79,9 @@ def _range(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if len(numbers) == len(arguments.positional) and numbers and not (len(numbers) == 3 and numbers[2] == 0):
         span = range(*numbers)
         if len(span) <= MOST_ROUNDS + 1:
-            return listed(m, [Const(i) for i in span])
-        return listed(m, [Unknown(number=True) for _ in range(MOST_ROUNDS)], exact=False)
-    return listed(m, [Unknown(number=True) for _ in range(MOST_ROUNDS)], exact=False)
+            return iteration.listed(m, [Const(i) for i in span])
+        return iteration.listed(m, [Unknown(number=True) for _ in range(MOST_ROUNDS)], exact=False)
+    return iteration.listed(m, [Unknown(number=True) for _ in range(MOST_ROUNDS)], exact=False)
 
 
 def _zip(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -101,28 +89,30 @@ def _zip(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     rounds = min((len(column) for column in columns), default=0)
     columns = [iteration.shortened(column, rounds) for column in columns]
     exact = all(isinstance(v, ListValue) and v.exact for v, _ in arguments.positional)
-    return listed(m, [listed(m, [column[i] for column in columns], "tuple") for i in range(rounds)], exact=exact)
+    return iteration.listed(
+        m, [iteration.listed(m, [column[i] for column in columns], "tuple") for i in range(rounds)], exact=exact
+    )
 
 
 def _enumerate(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    value = first(arguments)
+    value = arguments.first()
     found = iteration.items(m, value, node)
     exact = (isinstance(value, ListValue) and value.exact) or (isinstance(value, Module) and value.exact)
     pairs: list[Value] = []
     for number, item in enumerate(found):
         index: Value = Const(number) if exact else Unknown(number=True)
-        pairs.append(listed(m, [index, item], "tuple"))
-    return listed(m, pairs, exact=exact)
+        pairs.append(iteration.listed(m, [index, item], "tuple"))
+    return iteration.listed(m, pairs, exact=exact)
 
 
 def _items(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """list(x), tuple(x), iter(x), sorted(x), reversed(x)..."""
     if not arguments.positional:
-        return listed(m, [])
-    value = first(arguments)
+        return iteration.listed(m, [])
+    value = arguments.first()
     if isinstance(value, Unknown) and value.tensor is None:
         return Unknown(value.label, number=value.number, parts=value.parts)
-    return listed(m, iteration.items(m, value, node), exact=isinstance(value, ListValue) and value.exact)
+    return iteration.listed(m, iteration.items(m, value, node), exact=isinstance(value, ListValue) and value.exact)
 
 
 def _tuple(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -160,15 +150,15 @@ def _map(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     from inplace_fix.analysis.calls import Arguments as Args
     from inplace_fix.analysis.calls import call as call_value
 
-    function = first(arguments)
+    function = arguments.first()
     columns = [iteration.items(m, value, node) for value, _ in arguments.positional[1:]]
     rounds = min((len(column) for column in columns), default=0)
     results = [call_value(m, function, Args([(c[i], None) for c in columns]), node) for i in range(rounds)]
-    return listed(m, results, exact=False)
+    return iteration.listed(m, results, exact=False)
 
 
 def _sum(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    values = iteration.items(m, first(arguments), node)
+    values = iteration.items(m, arguments.first(), node)
     start = arguments.get(1, "start")
     total: Value = start if start is not None else Const(0)
     for value in values:
@@ -177,7 +167,7 @@ def _sum(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _isinstance(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    value, kind = first(arguments), arguments.get(1, "classinfo")
+    value, kind = arguments.first(), arguments.get(1, "classinfo")
     if isinstance(kind, Extern) and kind.name in ("torch.Tensor", "torch.nn.Parameter"):
         if isinstance(value, Tensor):
             return Const(True) if kind.name == "torch.Tensor" else Unknown(number=True)
@@ -210,7 +200,7 @@ def _getattr(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
     name = arguments.get(1, "name")
     if isinstance(name, Const) and isinstance(name.value, str) and isinstance(node, ast.Call):
-        owner = first(arguments)
+        owner = arguments.first()
         target = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node)
         target.end_lineno, target.end_col_offset = node.end_lineno, node.end_col_offset
         default = arguments.get(2, "default")
@@ -226,7 +216,7 @@ def _setattr(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
     name, value = arguments.get(1, "name"), arguments.get(2, "value")
     if isinstance(name, Const) and isinstance(name.value, str) and value is not None and isinstance(node, ast.Call):
         target = ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Store()), node)
-        attributes.set_(m, first(arguments), name.value, value, target)
+        attributes.set_(m, arguments.first(), name.value, value, target)
     return NONE
 
 
@@ -244,7 +234,7 @@ def _super(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _next(m: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    found = iteration.items(m, first(arguments), node)
+    found = iteration.items(m, arguments.first(), node)
     return found[0] if found else Unknown()
 
 
@@ -287,14 +277,14 @@ def library(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value
             found: list[Value] = []
             for value, _ in arguments.positional:
                 found += iteration.items(m, value, node)
-            return listed(m, found)
+            return iteration.listed(m, found)
         return _items(m, arguments, node)
     if short in ("wraps", "lru_cache", "dataclass", "cache"):
-        return Native(short, lambda m, inner, node: _decorated(short, first(inner)))
+        return Native(short, lambda m, inner, node: _decorated(short, inner.first()))
     if short in ("gather", "run", "create_task", "wait_for"):
         if short == "gather":
-            return listed(m, [value for value, _ in arguments.positional])
-        return first(arguments)
+            return iteration.listed(m, [value for value, _ in arguments.positional])
+        return arguments.first()
     if short == "product":
         return Unknown()
     if short == "sleep":
@@ -315,9 +305,9 @@ def method(m: Machine, owner: Value, name: str, arguments: Arguments, node: ast.
 
         return modules.method(m, owner.instance, name, arguments, node)
     if isinstance(owner, ListValue):
-        return _list_method(m, owner, name, arguments, node)
+        return list_method(m, owner, name, arguments, node)
     if isinstance(owner, DictValue):
-        return _dict_method(m, owner, name, arguments, node)
+        return dict_method(m, owner, name, arguments, node)
     if isinstance(owner, Extern):
         from inplace_fix.analysis import externs
 
@@ -325,85 +315,15 @@ def method(m: Machine, owner: Value, name: str, arguments: Arguments, node: ast.
     return Unknown(number=isinstance(owner, Const))
 
 
-def _list_method(m: Machine, owner: ListValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    if name in ("append", "add", "appendleft"):
-        for value in arguments.values():
-            if len(owner.cells) < 32:
-                cell = Cell("item", "[...]")
-                cell.write(m.condition, value, m.now())
-                owner.cells.append(cell)
-        return NONE
-    if name == "extend":
-        indexing.extend(m, owner, first(arguments), node)
-    elif name == "insert":
-        inserted = arguments.get(1, "object")
-        if inserted is not None:
-            owner.cells.insert(0, iteration.slot(m, inserted))
-    elif name in ("pop", "popleft"):
-        if owner.cells:
-            return read_cell(m, owner.cells[0 if name == "popleft" else -1], node)
-        return Unknown()
-    elif name == "clear":
-        if not m.condition:
-            owner.cells.clear()
-    elif name == "copy":
-        return ListValue(list(owner.cells), owner.kind, owner.exact)
-    elif name == "reverse":
-        owner.cells.reverse()
-    else:
-        return Unknown()
-    return NONE
-
-
-def _dict_method(m: Machine, owner: DictValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    cells = [*owner.cells.items(), *([(None, owner.rest)] if owner.rest.bound else [])]
-    if name == "items":
-        pairs: list[Value] = []
-        for key, cell in cells[:16]:
-            pairs.append(ListValue([iteration.slot(m, Const(key) if key is not None else Unknown()), cell], "tuple"))
-        return listed(m, pairs, exact=not owner.rest.bound)
-    if name == "values":
-        return ListValue([cell for _, cell in cells[:16]], "list", not owner.rest.bound)
-    if name == "keys":
-        return listed(m, [Const(key) if key is not None else Unknown() for key, _ in cells[:16]])
-    if name in ("get", "pop", "setdefault"):
-        key = indexing.hashable(first(arguments))
-        if key is not None and key in owner.cells:
-            return read_cell(m, owner.cells[key], node)
-        default = arguments.get(1, "default")
-        if name == "setdefault" and default is not None:
-            indexing.set_item(m, owner, first(arguments), default)
-            return default
-        if owner.rest.bound:
-            return read_cell(m, owner.rest, node)
-        if key is None and owner.cells:
-            branch = m.branch()
-            found: list[tuple[Condition, Value]] = [({branch: 99}, default or NONE)]
-            slots = list(owner.cells.values())[:5]
-            found[:0] = [({branch: i}, read_cell(m, cell, node)) for i, cell in enumerate(slots)]
-            return choice(found)
-        return default or NONE
-    if name == "update":
-        for value in arguments.values():
-            indexing.update(m, owner, value)
-        return NONE
-    if name == "copy":
-        return DictValue(dict(owner.cells), owner.rest)
-    if name == "clear":
-        owner.cells.clear()
-        return NONE
-    return Unknown()
-
-
 def unknown_method(m: Machine, owner: Unknown, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A method of something unknown. A gradient scaler's ``step(optimizer)`` steps the optimizer."""
-    from inplace_fix.analysis import externs
+    from inplace_fix.analysis import optimizers
     from inplace_fix.analysis.calls import Arguments as Args
     from inplace_fix.analysis.calls import call_unknown
 
-    stepped = first(arguments)
+    stepped = arguments.first()
     if name == "step" and isinstance(stepped, Optimizer):
-        return externs.optimizer_method(m, stepped, "step", Args(), node)
+        return optimizers.call_method(m, stepped, "step", Args(), node)
     if name == "scale" and len(arguments.positional) == 1 and isinstance(stepped, Tensor):
         return stepped
     return call_unknown(m, owner, arguments)

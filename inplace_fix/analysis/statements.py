@@ -8,7 +8,8 @@ from typing import Any
 
 from inplace_fix.analysis import classes, iteration, names, writes
 from inplace_fix.analysis.augmented import augmented
-from inplace_fix.analysis.expressions import evaluate, test
+from inplace_fix.analysis.branches import test
+from inplace_fix.analysis.expressions import evaluate
 from inplace_fix.analysis.machine import MOST_ROUNDS, Machine
 from inplace_fix.analysis.values import NONE, Context, Unknown, Value, options
 
