@@ -22,6 +22,16 @@ from inplace_fix.trace.stamps import Stamps
 Handler = Callable[[FrameType, Any, tuple[Any, ...], dict[str, Any]], Any]
 """Calls the function itself: (calling frame, function, arguments, keywords) to the function's result."""
 
+
+def calling(wrapper: Callable[..., Any]) -> Handler:
+    """The handler that calls a function's wrapper in its place."""
+
+    def handler(frame: FrameType, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return wrapper(*args, **kwargs)
+
+    return handler
+
+
 _DISPATCH = handle_torch_function.__code__
 
 

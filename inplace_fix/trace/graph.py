@@ -6,6 +6,7 @@ the storage with its log of writes. After a failed backward the failing node and
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,14 @@ from inplace_fix.trace.frames import local_variables
 from inplace_fix.trace.storages import Entry
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_TENSOR = re.compile(r"\[(?:\w+\.)*(?:CPU|CUDA)?(\w+?)(?:Tensor|Type) \[([\d, ]*)\]\]")
+_ITEM_SIZES = {
+    **dict.fromkeys(("Bool", "Byte", "Char"), 1),
+    **dict.fromkeys(("Half", "BFloat16", "Short"), 2),
+    **dict.fromkeys(("Float", "Int", "ComplexHalf"), 4),
+    **dict.fromkeys(("Double", "Long", "ComplexFloat"), 8),
+    "ComplexDouble": 16,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +166,25 @@ def writers(recent: Iterable[Any], message: str) -> tuple[Entry, ...]:
     if found is None:
         return ()
     have, want = found
+    size = _bytes_of(message)
     candidates = {}
     for reference in recent:
         storage = reference()
-        if storage is None:
+        if storage is None or (size is not None and storage.nbytes() != size):
             continue
         log = [entry for entry in storages.log_of(storage).values() if entry.before >= want and not entry.silent]
         if log and max(entry.after for entry in log) == have:
             candidates[storage._cdata] = tuple(sorted(log, key=lambda entry: entry.tick))
     return next(iter(candidates.values())) if len(candidates) == 1 else ()
+
+
+def _bytes_of(message: str) -> int | None:
+    """The memory of the tensor that a message speaks of (``[torch.FloatTensor [3, 4]]``), where it can be told."""
+    match = _TENSOR.search(message)
+    size = _ITEM_SIZES.get(match[1]) if match else None
+    if match is None or size is None:
+        return None
+    return size * math.prod(int(number) for number in match[2].split(",") if number.strip())
 
 
 def _mismatches(node: Any) -> Iterator[tuple[str, str]]:

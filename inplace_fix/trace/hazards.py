@@ -105,7 +105,7 @@ class Hazards:
         source = storages.storage_of(value)
         if storage is None or source is None or storage._cdata != source._cdata:
             return
-        target = _target_region(receiver, args[1])
+        target = started.region
         statement = self._statements.of(started.site)
         before = getattr(storage, "_inplace_fix_stored", None)
         storage._inplace_fix_stored = (statement, started.site, id(frame), target)
@@ -207,11 +207,3 @@ def _repeats(indices: list[torch.Tensor]) -> bool:
         return bool(torch.unique(joined, dim=1).shape[1] < joined.shape[1])
     except RuntimeError:
         return False
-
-
-def _target_region(receiver: torch.Tensor, index: object) -> tuple[storages.Geometry, int] | None:
-    """The memory that ``receiver[index] = ...`` writes to; None for an index that gives no view."""
-    if any(isinstance(one, (torch.Tensor, list)) for one in _listed(index)):
-        return None
-    with torch.no_grad():
-        return storages.geometry(receiver.detach()[index])  # type: ignore[index]

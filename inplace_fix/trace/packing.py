@@ -7,6 +7,7 @@ Also dates what a custom Function hands to ``save_for_backward``, since PyTorch 
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -21,16 +22,20 @@ from inplace_fix.trace.silent import SilentWrites, silent_faults
 from inplace_fix.trace.stamps import stamp
 
 _NOTES = 8
-_Dates = list[tuple[Any, int, "Site | None"]]
+_Dates = list[tuple[int, int, "Site | None"]]
 
 
 class _Packed:
-    """What a pack hook gave, with when and where; ``dates`` is the list of dates on the value's storage at that time."""
+    """What a pack hook gave, with when and where.
 
-    __slots__ = ("dates", "site", "tick", "value")
+    ``dates`` is the list of dates on the value's storage at that time, ``number`` counts the values of one pair of hooks.
+    """
 
-    def __init__(self, value: object, tick: int, site: Site | None, dates: _Dates | None) -> None:
+    __slots__ = ("dates", "number", "site", "tick", "value")
+
+    def __init__(self, value: object, number: int, tick: int, site: Site | None, dates: _Dates | None) -> None:
         self.value = value
+        self.number = number
         self.tick = tick
         self.site = site
         self.dates = dates
@@ -74,14 +79,16 @@ def _dated(
     recorder: Recorder, silent: SilentWrites, pack: Callable[..., Any], unpack: Callable[..., Any]
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     frame_of = sys._getframe
+    numbers = itertools.count()
 
     @functools.wraps(pack)
     def packed(tensor: torch.Tensor) -> Any:
         storage = storages.storage_of(tensor)
         site = recorder.positions.site(frame_of(1))
         tick = recorder.tick
-        dates = _date(storage, storages.geometry(tensor), tick, site) if storage is not None else None
-        return _Packed(pack(tensor), tick, site, dates)
+        number = next(numbers)
+        dates = _date(storage, number, tick, site) if storage is not None else None
+        return _Packed(pack(tensor), number, tick, site, dates)
 
     @functools.wraps(unpack)
     def unpacked(value: Any) -> Any:
@@ -95,13 +102,13 @@ def _dated(
     return packed, unpacked
 
 
-def _date(storage: Any, region: Any, tick: int, site: Site | None) -> _Dates:
+def _date(storage: Any, number: int, tick: int, site: Site | None) -> _Dates:
     dates: _Dates | None = getattr(storage, "_inplace_fix_packed", None)
     if dates is None:
         dates = storage._inplace_fix_packed = []
     if len(dates) >= _NOTES:
         del dates[0]
-    dates.append((region, tick, site))
+    dates.append((number, tick, site))
     return dates
 
 
@@ -114,9 +121,8 @@ def _check(recorder: Recorder, silent: SilentWrites, result: torch.Tensor, packe
     if own is not None and own is packed.dates:
         tick, site = packed.tick, packed.site
     else:
-        # A checkpoint computed the value again: it dates from the pack within that second run.
-        region = storages.geometry(result)
-        dates = [date for date in own or () if date[0] == region]
+        # A checkpoint computed the value again, saving as many values as the first time: it dates from the second save.
+        dates = [date for date in own or () if date[0] == packed.number]
         if not dates:
             return
         _, tick, site = dates[-1]

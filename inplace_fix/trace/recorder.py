@@ -116,7 +116,9 @@ class Recorder:
         if sampled:
             sample.add(receiver, op)
             self._share(receiver, site, sample)
-        region = storages.geometry(receiver) if self.full else None
+        region = None
+        if self.full:
+            region = storages.target(receiver, args[1]) if op == "__setitem__" else storages.geometry(receiver)
         started = Started(site, op, storages.version_of(receiver), self.tick, made_at, region, via=via, sampled=sampled)
         for check in self.checks:
             check(started, receiver, args, frame)

@@ -24,6 +24,7 @@ from inplace_fix.trace.stamps import Stamps, next_number
 from inplace_fix.trace.storages import Entry
 
 _CHAINS = 4096
+_STATISTICS = {"running_mean", "running_var"}
 _MOVE = "move the write behind the backward, or bind a new tensor and leave the saved one as it is"
 
 _KINDS = (
@@ -95,6 +96,8 @@ class SilentWrites:
         for node in graph.nodes(graph.roots_of(outputs)):
             stamp: tuple[Site, int] | None = None
             for attribute, raw in graph.raw_values(node):
+                if attribute in _STATISTICS and getattr(node, "_saved_training", False):
+                    continue  # saved, but a backward in training mode reads the batch's own statistics
                 tensor = graph.tensor_of(raw)
                 storage = storages.storage_of(tensor) if tensor is not None else None
                 log = storages.log_of(storage) if storage is not None else None

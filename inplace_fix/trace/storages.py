@@ -92,6 +92,18 @@ def geometry(tensor: torch.Tensor) -> tuple[Geometry, int] | None:
         return None
 
 
+def target(receiver: torch.Tensor, index: object) -> tuple[Geometry, int] | None:
+    """Where ``receiver[index] = ...`` writes; all of the receiver where the index is a tensor or a list."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if all(part is Ellipsis or part is None or isinstance(part, (int, slice)) for part in parts):
+        try:
+            with torch.no_grad():
+                return geometry(receiver.detach()[index])  # type: ignore[index]
+        except (IndexError, RuntimeError, TypeError):
+            pass
+    return geometry(receiver)
+
+
 def overlap(a: tuple[Geometry, int], b: tuple[Geometry, int]) -> bool:
     """Whether two tensors of one storage can share a byte; exact for small tensors, by range for large ones."""
     low_a, high_a = _range(*a)

@@ -11,7 +11,7 @@ from inplace_fix.trace.aliasing import Aliasing
 from inplace_fix.trace.arrays import SharedArrays
 from inplace_fix.trace.backward import Backward
 from inplace_fix.trace.build import evidence_of
-from inplace_fix.trace.full import FullMode
+from inplace_fix.trace.full import FullMode, calling
 from inplace_fix.trace.hazards import Hazards
 from inplace_fix.trace.held import HeldValues
 from inplace_fix.trace.observations import Evidence
@@ -45,7 +45,7 @@ class Tracer:
         recorder, patches = self.recorder, self._patches
         stamps, backward = self._stamps, self.backward
         warned.install(patches)
-        writes.install(recorder, patches)
+        wrappers = writes.install(recorder, patches)
         recorder.origins.install(patches)
         backward.install(patches)
         silent: SilentWrites | None = None
@@ -63,7 +63,12 @@ class Tracer:
             arrays.install(patches)
             backward.before += [arrays.look, silent.look]
             backward.after.append(arrays.refresh)
-            handlers = {**silent.handlers(), **aliasing.handlers(), **arrays.handlers()}
+            handlers = {
+                **{function: calling(wrapper) for function, wrapper in wrappers.items()},
+                **silent.handlers(),
+                **aliasing.handlers(),
+                **arrays.handlers(),
+            }
             self._mode = FullMode(recorder, stamps, reads, handlers)
             self._mode.__enter__()
             self._enter_threads(lambda: FullMode(recorder, stamps, reads, handlers))

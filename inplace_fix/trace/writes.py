@@ -63,10 +63,15 @@ def _builtins_of(owner: Any) -> list[str]:
     return found
 
 
-def install(recorder: Recorder, patches: Patches) -> None:
-    """Wrap all entry points; ``patches.undo`` takes the wrappers off again."""
+def install(recorder: Recorder, patches: Patches) -> dict[Function, Function]:
+    """Wrap all entry points; gives the wrappers by function where a mode is not given the wrapper itself.
+
+    With a mode on, torch calls back with what it finds as an attribute of ``torch.Tensor`` for a method written in C++,
+    which is the wrapper, but with the function itself for ``torch.relu_`` and for methods written in Python.
+    """
     builtin = _scripting_names()
     wrapped: dict[tuple[int, str], Function] = {}
+    functions: dict[Function, Function] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # reading a deprecated name of torch warns
         single, lists = list(entry_points()), list(list_entry_points())
@@ -76,9 +81,13 @@ def install(recorder: Recorder, patches: Patches) -> None:
             wrapper = wrapped[id(original), name] = wrap(recorder, original, name)
             if id(original) in builtin:
                 builtin[id(wrapper)] = builtin[id(original)]
+        if owner is not torch.Tensor or hasattr(original, "__code__"):
+            functions[original] = wrapper
         patches.set(owner, name, wrapper)
     for owner, name, original in lists:
-        patches.set(owner, name, wrap_list(recorder, original, name))
+        wrapper = functions[original] = wrap_list(recorder, original, name)
+        patches.set(owner, name, wrapper)
+    return functions
 
 
 def _scripting_names() -> dict[int, str]:
