@@ -218,7 +218,7 @@ def _detach_(m: Machine, owner: Value, tensor: Tensor, arguments: Arguments, nod
     from inplace_fix.analysis.writes import detach
 
     for _, part in tensors_of(m, owner):
-        if part.view and part.base is not None and not part.maybe:
+        if part.view and part.base is not None and not part.maybe and part.storage.origin != "argument":
             m.facts.observations.append(Observation("detach-view", m.site(node)))
         detach(m, part)
     return owner

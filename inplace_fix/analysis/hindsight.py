@@ -74,7 +74,7 @@ def scaled_state(m: Machine, write: Write) -> None:
     bound = [value for _, value, tick in write.cell.bindings if tick < write.tick and isinstance(value, Tensor)]
     if len(bound) < 2 or write.tensor not in bound:
         return
-    kept = [r for r in write.storage.reads if r.cell.kind in ("item", "attribute") and r.bound < write.tick]
+    kept = [r for r in later_readers(write) if r.cell.kind in ("item", "attribute")]
     fresh = [
         t
         for t in bound

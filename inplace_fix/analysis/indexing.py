@@ -228,7 +228,7 @@ def check_repeated(m: Machine, node: ast.AugAssign, owner: Value, index: Value, 
     target = as_tensor(m, owner)
     indices = [t for _, t in tensors_of(m, index)]
     added = [t for _, t in tensors_of(m, value)]
-    if target is None or not indices or not added or target.storage.origin != "fresh" or len(target.storage.writes) > 1:
+    if target is None or not indices or not added or not target.storage.blank or len(target.storage.writes) > 1:
         return
     if target.storage.made is None or any(t.unique or t.dtype == "bool" or t.scalar for t in indices):
         return

@@ -319,6 +319,7 @@ def _fresh(
     tensor = m.fresh(call.node, requires=requires if node is not None else Tri.NO)
     tensor.node = node
     tensor.sure = sure
+    tensor.storage.blank = not call.op.differentiable and not call.op.writes
     tensor.contiguous = True if not operands or all(t.contiguous for ts in operands.values() for _, t in ts) else None
     asked = call.bound.get("requires_grad")
     if asked is not None and not (isinstance(asked[0], Const) and not asked[0].value):

@@ -65,7 +65,7 @@ class Storage:
     False once code outside the analysis may look at it (an argument of an entry point, a global).
     """
 
-    __slots__ = ("closed", "history", "inference", "label", "level", "made", "origin", "reads", "saves", "writes")
+    __slots__ = ("blank", "closed", "history", "inference", "label", "level", "made", "origin", "reads", "saves", "writes")
 
     def __init__(self, origin: str, made: Site | None, label: str = "") -> None:
         self.origin = origin  # fresh, parameter, buffer, argument, constant, array, gradient
@@ -76,6 +76,7 @@ class Storage:
         self.reads: list[Read] = []
         self.history: Node | None = None
         self.inference = False
+        self.blank = False  # filled with one value or with numbers by its creation, computed from nothing
         self.level = 0  # depth of function transforms when it was made
         self.closed = True  # False where code outside the analysis may hold it
 
