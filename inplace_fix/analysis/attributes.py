@@ -153,7 +153,7 @@ def _of_instance(m: Machine, owner: Instance, name: str, node: ast.Attribute) ->
         return groups(m, owner.optimizer)
     if owner.optimizer is not None and name in ("state", "defaults"):
         found = owner.attributes[name] = Cell("attribute", f"self.{name}")
-        found.write(ALWAYS, DictValue(), m.now())
+        found.write(ALWAYS, DictValue(of_dicts=name == "state"), m.now())
         return read_cell(m, found, node)
     outer = owner.module is not None or isinstance(owner.cls, Extern) or has_outer_base(owner.cls)
     parent = m.unit.parent(node)

@@ -54,6 +54,8 @@ def get_item(m: Machine, owner: Value, index: Value, node: ast.Subscript) -> Val
         return _slot(m, owner.cells, index, node, owner.exact, {}, owner.kind)
     if isinstance(owner, DictValue):
         key = hashable(index)
+        if key is not None and owner.of_dicts and key not in owner.cells:
+            owner.cells[key] = iteration.slot(m, DictValue())
         if key is not None and key in owner.cells:
             return read_cell(m, owner.cells[key], node)
         cells = [*(owner.cells.values() if key is None else ()), *([owner.rest] if owner.rest.bound else [])]

@@ -134,10 +134,11 @@ class ListValue(Value):
 
 @dataclass(slots=True, eq=False)
 class DictValue(Value):
-    """A dict; ``rest`` holds what went in under keys that are not known."""
+    """A dict; ``rest`` holds what went in under keys that are not known. One of dicts makes what is asked for."""
 
     cells: dict[Any, Cell] = field(default_factory=dict)
     rest: Cell = field(default_factory=lambda: Cell("item", "[...]"))
+    of_dicts: bool = False
 
 
 @dataclass(slots=True, eq=False)
