@@ -65,9 +65,9 @@ def check(request: Request, streams: Streams, way: Way) -> int:
         paint.write(summary.statistics(seen.findings), streams.stdout)
     streams.stdout.flush()
     tell(seen, job, streams, way.verbose)
-    if way.form.for_people and way.write_baseline is None:
-        words = summary.found(seen.findings, len(job.files), words_of(request))
-        paint.write(words, streams.stderr)
+    checked = len(set(job.files) - {problem.path for problem in seen.problems})
+    if way.form.for_people and way.write_baseline is None and checked:
+        paint.write(summary.found(seen.findings, checked, words_of(request)), streams.stderr)
     return status(seen, way.exit_zero)
 
 

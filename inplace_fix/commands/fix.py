@@ -81,7 +81,7 @@ def fix(request: Request, streams: Streams, way: Way) -> int:
     if way.form.for_people or told is not streams.stderr:
         paint.write(repairs.applied(repaired.applied), streams.stderr)
         outcome = repairs.Outcome(
-            len(repaired.applied),
+            repaired.applied,
             len(repaired.changes),
             repaired.left.findings,
             refused,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inplace_fix.nouns import Applicability, Finding
+from inplace_fix.nouns import Applicability, Finding, Severity
 from inplace_fix.report.paint import Line
 from inplace_fix.report.summary import count
 from inplace_fix.report.texts import where
@@ -15,9 +15,9 @@ from inplace_fix.report.texts import where
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The figures of a fix; ``refused`` where a proof stopped it, ``patch`` where only a patch was made."""
+    """The outcome of a fix; ``refused`` where a proof stopped it, ``patch`` where only a patch was made."""
 
-    applied: int
+    applied: Sequence[Finding]
     files: int
     left: Sequence[Finding]
     refused: bool = False
@@ -52,10 +52,13 @@ def summary(outcome: Outcome, target: str, patch_file: Path | None) -> Iterator[
         yield [("Nothing was written", "strong"), (": the proof did not hold.", "")]
         return
     if outcome.applied:
-        done = "The patch repairs" if outcome.patch else "Repaired"
+        faulty = any(finding.severity is not Severity.NOTE for finding in outcome.applied)
+        noun = "fault" if faulty else "place"  # under the policies strict and all, right code is rewritten as well
+        verbs = {"fault": ("Repaired", "The patch repairs"), "place": ("Rewrote", "The patch rewrites")}
+        done = verbs[noun][outcome.patch]
         into = f", in {patch_file}" if patch_file else ""
         yield [
-            (f"{done} {count(outcome.applied, 'fault')}", "strong"),
+            (f"{done} {count(len(outcome.applied), noun)}", "strong"),
             (f" in {count(outcome.files, 'file')}{into}.", ""),
         ]
     elif outcome.files:

@@ -17,6 +17,7 @@ HERE = Path("m.py")
 SAFE = finding(HERE, 1, replacement="z")
 UNSAFE = finding(HERE, 2, replacement="z", applicability=Applicability.UNSAFE)
 ADVICE = finding(HERE, 3, severity=Severity.NOTE)
+NOTE = finding(HERE, 4, severity=Severity.NOTE, replacement="z")
 
 
 def text(lines: Iterable[Line]) -> list[str]:
@@ -81,21 +82,23 @@ def test_each_repair_is_told_with_its_reason() -> None:
 @pytest.mark.parametrize(
     ("outcome", "patch_file", "words"),
     [
-        (repairs.Outcome(2, 1, []), None, ["Repaired 2 faults in 1 file."]),
-        (repairs.Outcome(0, 0, []), None, ["Nothing to repair."]),
+        (repairs.Outcome([SAFE, UNSAFE], 1, []), None, ["Repaired 2 faults in 1 file."]),
+        (repairs.Outcome([], 0, []), None, ["Nothing to repair."]),
+        (repairs.Outcome([NOTE], 1, []), None, ["Rewrote 1 place in 1 file."]),
+        (repairs.Outcome([], 1, []), None, ["Wrote your own edits in 1 file."]),
         (
-            repairs.Outcome(1, 1, [], patch=True),
+            repairs.Outcome([SAFE], 1, [], patch=True),
             None,
             ["The patch repairs 1 fault in 1 file.", "Apply it with: inplace-fix fix src"],
         ),
         (
-            repairs.Outcome(1, 1, [], patch=True),
+            repairs.Outcome([SAFE], 1, [], patch=True),
             Path("p.diff"),
             ["The patch repairs 1 fault in 1 file, in p.diff.", "Apply it with: git apply p.diff"],
         ),
-        (repairs.Outcome(1, 1, [], refused=True), None, ["Nothing was written: the proof did not hold."]),
+        (repairs.Outcome([SAFE], 1, [], refused=True), None, ["Nothing was written: the proof did not hold."]),
         (
-            repairs.Outcome(0, 0, [UNSAFE, ADVICE]),
+            repairs.Outcome([], 0, [UNSAFE, ADVICE]),
             None,
             [
                 "2 findings left: 1 with a fix that rests on an assumption, 1 that needs a person.",
