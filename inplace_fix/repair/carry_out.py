@@ -8,6 +8,7 @@ from pathlib import Path
 
 import codemods
 from codemods.steps import CannotRewrite, Step
+from inplace_fix.analysis.units import split_lines
 from inplace_fix.nouns import Applicability, Edit, Finding, Fix, Place, Span
 from inplace_fix.repair.plan import NoFix, plan
 from inplace_fix.rules.base import Fault
@@ -65,7 +66,11 @@ def edits_of(fix: Fix, sources: Sources) -> tuple[Edit, ...]:
 
 def difference(path: Path, before: str, after: str) -> list[Edit]:
     """The edits that turn one text into another, line by line, with equal ends of lines trimmed away."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new = split_lines(before), split_lines(after)
+    # most of a file is the same: what is equal at both ends is set aside before the costly comparison
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    old, new = old[first : len(old) - last], new[first : len(new) - last]
     edits = []
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -73,13 +78,13 @@ def difference(path: Path, before: str, after: str) -> list[Edit]:
         removed, added = "".join(old[i1:i2]), "".join(new[j1:j2])
         head = _common(removed, added)
         tail = _common(removed[head:][::-1], added[head:][::-1])
-        start = _position(removed[:head], i1 + 1)
-        end = _position(removed[: len(removed) - tail], i1 + 1)
+        start = _position(removed[:head], first + i1 + 1)
+        end = _position(removed[: len(removed) - tail], first + i1 + 1)
         edits.append(Edit(Place(path, Span(*start, *end)), added[head : len(added) - tail]))
     return edits
 
 
-def _common(first: str, second: str) -> int:
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
     count = 0
     for a, b in zip(first, second, strict=False):
         if a != b:
@@ -89,7 +94,7 @@ def _common(first: str, second: str) -> int:
 
 
 def _position(text: str, line: int) -> tuple[int, int]:
-    lines = text.splitlines(keepends=True)
+    lines = split_lines(text)
     if not lines:
         return line, 0
     if lines[-1].endswith(("\n", "\r")):
@@ -109,24 +114,43 @@ def round_of(findings: Sequence[Finding], sources: Sources, unsafe: bool) -> tup
 
     Two fixes clash where their spans overlap or where carrying them out together fails; the later one waits.
     """
+    chosen: list[Finding] = []
     steps: dict[Path, list[Step]] = {}
-    applied: list[Finding] = []
     for finding in findings:
         if not wanted(finding, unsafe) or finding.fix is None:
             continue
-        mine = by_path(finding.fix)
-        new = {path: [s for s in more if s not in steps.get(path, [])] for path, more in mine.items()}
+        new = fresh_steps(finding.fix, steps)
         if any(_overlap(a.span, b.span) for path, more in new.items() for a in more for b in steps.get(path, [])):
             continue
-        trial = {path: [*steps.get(path, []), *more] for path, more in new.items()}
+        for path, more in new.items():
+            steps.setdefault(path, []).extend(more)
+        chosen.append(finding)
+    try:
+        return {path: sources.rewritten(path, every) for path, every in steps.items() if every}, chosen
+    except CannotRewrite:
+        return one_by_one(chosen, sources)
+
+
+def one_by_one(findings: Sequence[Finding], sources: Sources) -> tuple[dict[Path, str], list[Finding]]:
+    """The same where not all go together: each is tried on top of those that did."""
+    steps: dict[Path, list[Step]] = {}
+    texts: dict[Path, str] = {}
+    applied: list[Finding] = []
+    for finding in findings:
+        assert finding.fix is not None
+        trial = {path: [*steps.get(path, []), *more] for path, more in fresh_steps(finding.fix, steps).items()}
         try:
-            for path, all_steps in trial.items():
-                sources.rewritten(path, all_steps)
+            texts.update({path: sources.rewritten(path, every) for path, every in trial.items() if every})
         except CannotRewrite:
             continue
         steps.update(trial)
         applied.append(finding)
-    return {path: sources.rewritten(path, all_steps) for path, all_steps in steps.items() if all_steps}, applied
+    return texts, applied
+
+
+def fresh_steps(fix: Fix, steps: Mapping[Path, Sequence[Step]]) -> dict[Path, list[Step]]:
+    """The steps of a fix that are not already among ``steps``: two faults may ask for the same clone."""
+    return {path: [s for s in more if s not in steps.get(path, ())] for path, more in by_path(fix).items()}
 
 
 def _overlap(first: Span, second: Span) -> bool:

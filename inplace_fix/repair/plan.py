@@ -15,8 +15,6 @@ from inplace_fix.repair import forms
 from inplace_fix.repair.aliases import Others, others, parameter, procedure, rebindable
 from inplace_fix.rules.base import Fault
 
-Steps = tuple[tuple[Path, Step], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class NoFix:
