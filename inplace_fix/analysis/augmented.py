@@ -139,10 +139,7 @@ def augmented_store(
             own: dict[str, Operand] = dict(
                 zip(put.params, [(owner, target.value), (index, target.slice), (value, node.value)], strict=False)
             )
-            before = len(m.facts.writes)
             apply(m, Call(put, own, node, Form.AUGMENTED_STORE, target.value))
-            for write in m.facts.writes[before:]:
-                write.index_advanced = True
             indexing.check_repeated(m, node, owner, index, value)
         return
     apply(m, Call(op, bound, node, Form.AUGMENTED_STORE, target.value))

@@ -106,7 +106,6 @@ class Save:
     always: bool
     sure: bool
     frame: Frame
-    flag_module: bool = False  # saved inside a module whose call is the site
     own_statistics: bool = False  # the operation overwrites it itself: its version is checked, its value not used
 
 
@@ -135,7 +134,6 @@ class Write:
     leaf: bool = False
     view: str = ""
     random: bool = False
-    index_advanced: bool = False
     scalar_given_first: bool = False  # spelt in the deprecated order, add_(alpha, x)
     flag_position: int | None = None  # where the inplace flag stands among positional arguments
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
 from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
-from inplace_fix.analysis.facts import Facts, Frame, Node, Observation, Read, Site
+from inplace_fix.analysis.facts import Facts, Frame, Node, Observation, Read, Site, Write
 from inplace_fix.analysis.project import Project
 from inplace_fix.analysis.units import Unit
 from inplace_fix.analysis.values import Class, Function, Instance, Storage, Tensor, Tri, Unknown, Value, options
@@ -150,9 +150,9 @@ class Machine:
         """A node of the running file as a site."""
         return Site(self.unit, node)
 
-    def observe(self, kind: str, node: ast.AST, message: str = "", **more: object) -> None:
+    def observe(self, kind: str, node: ast.AST, *, write: Write | None = None, certain: bool = True) -> None:
         """Note something a rule may speak of."""
-        self.facts.observations.append(Observation(kind, self.site(node), message, **more))  # type: ignore[arg-type]
+        self.facts.observations.append(Observation(kind, self.site(node), write=write, certain=certain))
 
     def gave_up(self, node: ast.AST, reason: str) -> None:
         """Say once that an entry point was not followed to its end."""
@@ -178,4 +178,4 @@ class Machine:
         storage = Storage(origin, made, label)
         storage.inference = self.inference
         storage.level = self.level
-        return Tensor(storage, requires=requires, made=made, made_tick=self.tick, made_grad=self.grad is not False)
+        return Tensor(storage, requires=requires, made=made, made_tick=self.tick)

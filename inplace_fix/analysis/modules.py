@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from inplace_fix.analysis import iteration
 from inplace_fix.analysis.attributes import class_member
 from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
-from inplace_fix.analysis.facts import Form
+from inplace_fix.analysis.facts import Form, Site
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
 from inplace_fix.analysis.operands import Call, requires_of, tensors_of
@@ -79,9 +79,9 @@ def is_module(cls: Value) -> bool:
     )
 
 
-def blank(m: Machine, name: str, made: object) -> Module:
+def blank(m: Machine, name: str, made: Site | None) -> Module:
     """A module with nothing set yet, in training mode as every module starts."""
-    module = Module(m.catalog.module(name), name, made=made)  # type: ignore[arg-type]
+    module = Module(m.catalog.module(name), name, made=made)
     module.container = CONTAINERS.get(name, "")
     module.training.write(ALWAYS, Const(True), m.now())
     return module

@@ -19,8 +19,7 @@ Operand = tuple[Value, "ast.expr | None"]
 class Call:
     """One operation about to be carried out: its catalog entry, its operands by parameter, and where it stands.
 
-    ``forced`` are arguments that hold without being written (a module's own flag); ``form`` is how a write
-    by it is spelt.
+    ``own`` are tensors of the module itself that carries it out; ``form`` is how a write by it is spelt.
     """
 
     op: Op

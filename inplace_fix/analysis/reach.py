@@ -51,34 +51,33 @@ def look(root: ast.AST) -> tuple[set[str], bool]:
     doubtful: list[str] = []
     writes = False
     for node in ast.walk(root):
-        kind = type(node)
-        if kind is ast.Name:
-            names.add(node.id)  # type: ignore[attr-defined]
-        elif kind is ast.Attribute:
-            attr: str = node.attr  # type: ignore[attr-defined]
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            attr = node.attr
             names.add(attr)
-            if attr == "data" and isinstance(node.ctx, ast.Store):  # type: ignore[attr-defined]
+            if attr == "data" and isinstance(node.ctx, ast.Store):
                 writes = True
-        elif kind is ast.Call:
-            function = node.func  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Call):
+            function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
             if (
                 (name.endswith("_") and not name.endswith("__"))
-                or any(k.arg in FLAGS for k in node.keywords)  # type: ignore[attr-defined]
+                or any(k.arg in FLAGS for k in node.keywords)
                 or name in SPECIAL
             ):
                 writes = True
-            elif any(isinstance(a, ast.Constant) and a.value is True for a in node.args):  # type: ignore[attr-defined]
+            elif any(isinstance(a, ast.Constant) and a.value is True for a in node.args):
                 writes = writes or name[:1].isupper()
-        elif kind is ast.AugAssign:
-            target = node.target  # type: ignore[attr-defined]
-            if isinstance(target, ast.Name):
-                doubtful.append(target.id)
-            elif not _string_key(target):
+        elif isinstance(node, ast.AugAssign):
+            written = node.target
+            if isinstance(written, ast.Name):
+                doubtful.append(written.id)
+            elif not _string_key(written):
                 writes = True
-        elif kind is ast.Assign:
-            for target in node.targets:  # type: ignore[attr-defined]
-                if isinstance(target, ast.Name) and _plain(node.value):  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and _plain(node.value):
                     plain.add(target.id)
                 elif isinstance(target, ast.Subscript) and not _string_key(target):
                     if isinstance(target.value, ast.Name):

@@ -99,7 +99,6 @@ def save_tensor(
             rule.always,
             surely and tensor.sure and needed is Tri.YES,
             m.frame,
-            call.module,
             call.op.silent and rule.what in call.op.writes,
         )
         node.saves.append(save)

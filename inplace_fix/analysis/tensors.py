@@ -347,7 +347,6 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
         base=source.base or source,
         made=m.site(call.node) if m.frame is not None else None,
         made_tick=m.now(),
-        made_grad=m.grad is not False,
         sure=source.sure,
         shares_graph=source.shares_graph,
         versioned=source.versioned,
@@ -376,8 +375,6 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
     if relation is Result.VIEW_OR_FRESH and not may:
         result.contiguous = True
     dtypes.of_result(call.op, call.bound, {}, result)
-    if m.grad is False and relation not in (Result.DETACHED, Result.UNVERSIONED, Result.ARRAY):
-        result.made_grad = False
     return result
 
 

@@ -65,7 +65,19 @@ class Storage:
     False once code outside the analysis may look at it (an argument of an entry point, a global).
     """
 
-    __slots__ = ("blank", "closed", "history", "inference", "label", "level", "made", "origin", "reads", "saves", "writes")
+    __slots__ = (
+        "blank",
+        "closed",
+        "history",
+        "inference",
+        "label",
+        "level",
+        "made",
+        "origin",
+        "reads",
+        "saves",
+        "writes",
+    )
 
     def __init__(self, origin: str, made: Site | None, label: str = "") -> None:
         self.origin = origin  # fresh, parameter, buffer, argument, constant, array, gradient
@@ -100,7 +112,6 @@ class Tensor(Value):
     base: Tensor | None = None
     made: Site | None = None
     made_tick: int = 0
-    made_grad: bool = True
     sure: bool = True
     shares_graph: bool = True
     versioned: bool = True

@@ -161,7 +161,6 @@ def _store_in(
         before = len(m.facts.writes)
         apply(m, Call(op, bound, whole, Form.STORE, target.value))
         for write in m.facts.writes[before:]:
-            write.index_advanced = name.endswith("advanced")
             write.value = value_node
         check_overlap(m, tensor, value, whole)
 
@@ -257,15 +256,16 @@ def check_swap(m: Machine, node: ast.Assign) -> None:
     target = node.targets[0]
     if not (isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)):
         return
-    left, right = target.elts, node.value.elts
-    if len(left) != len(right) or not all(isinstance(e, ast.Subscript) for e in (*left, *right)):
+    left = [e for e in target.elts if isinstance(e, ast.Subscript)]
+    right = [e for e in node.value.elts if isinstance(e, ast.Subscript)]
+    if not len(left) == len(right) == len(target.elts) == len(node.value.elts):
         return
-    texts = [ast.dump(e.slice) for e in left], [ast.dump(e.slice) for e in right]  # type: ignore[attr-defined]
-    bases = {ast.dump(e.value).replace("Store()", "Load()") for e in (*left, *right)}  # type: ignore[attr-defined]
+    texts = [ast.dump(e.slice) for e in left], [ast.dump(e.slice) for e in right]
+    bases = {ast.dump(e.value).replace("Store()", "Load()") for e in (*left, *right)}
     if len(bases) != 1 or sorted(texts[0]) != sorted(texts[1]) or texts[0] == texts[1]:
         return
-    owner = peek(m, left[0].value)  # type: ignore[attr-defined]
+    owner = peek(m, left[0].value)
     tensor = as_tensor(m, owner) if owner is not None else None
-    indices = [peek(m, e.slice) for e in left]  # type: ignore[attr-defined]
+    indices = [peek(m, e.slice) for e in left]
     if tensor is not None and tensor.sure and not any(i is None or indexing.is_advanced(m, i) for i in indices):
         m.observe("row-swap", node, certain=not tensor.array and tensor.scalar is not True)
