@@ -1,4 +1,4 @@
-"""Runs small programs in processes forked from one that has loaded torch, and gives back their numbers or their error."""
+"""Runs small programs in processes forked from one that has loaded torch: their numbers, or their error."""
 
 from __future__ import annotations
 

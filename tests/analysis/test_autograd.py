@@ -125,7 +125,10 @@ def test_an_early_return_ends_its_path() -> None:
 
 
 def test_a_round_of_a_loop_overwrites_what_the_round_before_saved() -> None:
-    text = "h = torch.zeros(3)\nloss = 0.0\nfor _ in range(5):\n    h += x\n    loss = loss + (h * h).sum()\nloss.backward()\n"
+    text = (
+        "h = torch.zeros(3)\nloss = 0.0\nfor _ in range(5):\n    h += x\n"
+        "    loss = loss + (h * h).sum()\nloss.backward()\n"
+    )
     assert conflicts(X + text) == {(7, 6)}
 
 

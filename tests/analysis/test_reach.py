@@ -61,7 +61,10 @@ def test_numbers_strings_and_displays_are_no_writes(text: str) -> None:
 def test_a_definition_reaches_a_write_through_what_it_calls() -> None:
     unit = parse(
         Path("x.py"),
-        "def low(x):\n    x.add_(1)\ndef middle(x):\n    low(x)\ndef high(x):\n    middle(x)\ndef other(x):\n    return x\n",
+        (
+            "def low(x):\n    x.add_(1)\ndef middle(x):\n    low(x)\ndef high(x):\n"
+            "    middle(x)\ndef other(x):\n    return x\n"
+        ),
     )
     assert reaching(outline(unit), frozenset()) == {"low", "middle", "high"}
 

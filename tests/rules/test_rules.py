@@ -1,4 +1,4 @@
-"""Every rule as its page tells it: the bad example is reported, the good one is not, and a fix leads from one to the other."""
+"""Every rule as its page tells it: the bad example is reported, the good one not, a fix leads to what runs."""
 
 from __future__ import annotations
 
