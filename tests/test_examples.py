@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,16 @@ def test_the_project_fails_and_runs_once_the_patch_is_applied(legacy: Path) -> N
     assert after.returncode == 0, after.stderr
     assert after.stdout.count("epoch") == 2
     assert run("check", "--isolated", ".").status == 0
+
+
+def test_a_traced_run_confirms_what_was_read(legacy: Path) -> None:
+    pytest.importorskip("torch")
+    command = [sys.executable, "-m", "inplace_fix", "trace", "-o", "seen.json", "train.py", "--epochs", "1"]
+    traced = subprocess.run(command, capture_output=True, text=True)
+    assert "losses.py:9:5" in traced.stderr
+    ended = run("check", "--isolated", "--trace", "seen.json", "--output-format", "json", ".")
+    by_place = {(Path(f["filename"]).name, f["location"]["row"]): f["evidence"] for f in json.loads(ended.out)}
+    assert by_place["losses.py", 9] == ["static", "traced"]
 
 
 def test_the_repair_is_proved_before_it_is_written(legacy: Path) -> None:
