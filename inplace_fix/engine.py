@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -63,32 +65,67 @@ class FileResult:
     notes: tuple[str, ...] = ()
 
 
-def check(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None = None) -> Iterator[FileResult]:
+def check(
+    paths: Sequence[Path], options: Options, texts: dict[Path, str] | None = None, known: Sequence[Path] = ()
+) -> Iterator[FileResult]:
     """Analyse the files together (calls and imports among them are followed) and yield one result a file, in order.
 
-    ``texts`` overrides what is on disk (an editor's unsaved buffer, standard input).
+    ``texts`` overrides what is on disk (an editor's unsaved buffer, standard input). Imports of ``known`` files are
+    followed as well, without a result for them.
     """
-    workspace = Workspace(paths, texts or {})
+    workspace = Workspace([*paths, *known], texts or {})
     for path in paths:
         yield workspace.check(path, options)
 
 
-def fix(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None = None) -> Iterator[FileResult]:
+def fix(
+    paths: Sequence[Path], options: Options, texts: dict[Path, str] | None = None, known: Sequence[Path] = ()
+) -> Iterator[FileResult]:
     """As ``check``, with the fixes that ``options`` allow carried out to a fixed point in ``new_text``; writes nothing.
 
     ``findings`` are those of the text as it was; ``applied`` and ``left`` part them. A fix may change several files:
     all results are known before the first is yielded.
     """
-    original = Workspace(paths, texts or {})
+    original = Workspace([*paths, *known], texts or {})
     results = {path: original.check(path, options) for path in paths}
-    applied: dict[Path, list[Finding]] = {path: [] for path in paths}
-    current = {path: result.text for path, result in results.items() if result.problem is None}
-    start = dict(current)
-    pending = {path: result.findings for path, result in results.items()}
-    for _ in range(MOST_ROUNDS):
-        from inplace_fix.repair.carry_out import Sources, round_of
+    vain: set[tuple[object, ...]] = set()
+    for _ in range(MOST_RESTARTS):
+        repaired = repair(results, options, texts or {}, vain)
+        if not repaired.in_vain - vain:
+            break
+        vain |= repaired.in_vain
+    for path, result in results.items():
+        if result.problem is not None:
+            yield result
+            continue
+        text = repaired.texts[path]
+        new_text = text if text != result.text else None
+        yield replace(result, new_text=new_text, applied=tuple(repaired.applied[path]), left=repaired.left[path])
 
-        findings = [finding for path in paths for finding in pending[path]]
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What the rounds of a fix came to; ``in_vain`` are the faults that were still there after their fix."""
+
+    texts: dict[Path, str]
+    applied: dict[Path, list[Finding]]
+    left: dict[Path, tuple[Finding, ...]]
+    in_vain: set[tuple[object, ...]]
+
+
+def repair(
+    results: Mapping[Path, FileResult], options: Options, texts: Mapping[Path, str], vain: set[tuple[object, ...]]
+) -> Repaired:
+    """Carry out fixes round by round until nothing changes; faults in ``vain`` are left as they are."""
+    from inplace_fix.repair.carry_out import Sources, round_of
+
+    current = {path: result.text for path, result in results.items() if result.problem is None}
+    applied: dict[Path, list[Finding]] = {path: [] for path in results}
+    left = {path: result.findings for path, result in results.items()}
+    in_vain: set[tuple[object, ...]] = set()
+    for _ in range(MOST_ROUNDS):
+        findings = [finding for path in results for finding in left[path] if identity(finding) not in vain | in_vain]
+        before = Counter(identity(finding) for path in results for finding in left[path])
         changed, done = round_of(findings, Sources(current), options.unsafe)
         changed = {path: text for path, text in changed.items() if text != current[path]}
         if not changed:
@@ -97,17 +134,26 @@ def fix(paths: Sequence[Path], options: Options, texts: dict[Path, str] | None =
             applied[finding.place.path].append(finding)
         current.update(changed)
         options = replace(options, evidence=())  # its places are those of the text that was run
-        workspace = Workspace(paths, {**(texts or {}), **current})
-        pending = {path: workspace.check(path, options).findings if path in current else () for path in paths}
-    for path in paths:
-        result = results[path]
-        if result.problem is not None:
-            yield result
-            continue
-        new_text = current[path] if current[path] != start[path] else None
-        yield replace(result, new_text=new_text, applied=tuple(applied[path]), left=pending[path])
+        workspace = Workspace(list(results), {**texts, **current})
+        # only what changed is looked at again: another file's findings can only have become fewer
+        left = {
+            path: workspace.check(path, options).findings
+            if path in changed
+            else tuple(f for f in left[path] if f not in done)
+            for path in results
+        }
+        after = Counter(identity(finding) for path in results for finding in left[path])
+        in_vain |= {identity(finding) for finding in done if after[identity(finding)] >= before[identity(finding)]}
+    return Repaired(current, applied, left, in_vain)
 
 
+def identity(finding: Finding) -> tuple[object, ...]:
+    """What makes a finding the same before and after an edit that moves lines."""
+    return finding.place.path, finding.code, LINE_NUMBER.sub("", finding.message)
+
+
+LINE_NUMBER = re.compile(r"\(line \d+\)")
+MOST_RESTARTS = 4  # a fix that does not remove its fault is taken back by starting again without it
 MOST_ROUNDS = 12  # a fix that is still not done after this many rounds is left as it is
 
 
