@@ -250,6 +250,22 @@ def explain_command(
     _end(ctx, work)
 
 
+@app.command(
+    "server",
+    short_help="Serve an editor: the Language Server Protocol on standard input and output.",
+    epilog="An editor starts this command; docs/editors.md shows how to tell yours.",
+)
+def server_command(ctx: typer.Context) -> None:
+    """Serve an editor with findings and repairs while you type, over the Language Server Protocol."""
+
+    def work(streams: Streams) -> int:
+        from inplace_fix.server import serve
+
+        return serve(streams.stdin.buffer, streams.stdout.buffer)
+
+    _end(ctx, work)
+
+
 def _request(
     paths: list[Path] | None,
     stdin_filename: Path | None,

@@ -90,7 +90,7 @@ def fix(
     results = {path: original.check(path, options) for path in paths}
     vain: set[tuple[object, ...]] = set()
     for _ in range(MOST_RESTARTS):
-        repaired = repair(results, options, texts or {}, vain)
+        repaired = repair(results, options, texts or {}, vain, known)
         if not repaired.in_vain - vain:
             break
         vain |= repaired.in_vain
@@ -114,7 +114,11 @@ class Repaired:
 
 
 def repair(
-    results: Mapping[Path, FileResult], options: Options, texts: Mapping[Path, str], vain: set[tuple[object, ...]]
+    results: Mapping[Path, FileResult],
+    options: Options,
+    texts: Mapping[Path, str],
+    vain: set[tuple[object, ...]],
+    known: Sequence[Path] = (),
 ) -> Repaired:
     """Carry out fixes round by round until nothing changes; faults in ``vain`` are left as they are."""
     from inplace_fix.repair.carry_out import Sources, round_of
@@ -134,7 +138,7 @@ def repair(
             applied[finding.place.path].append(finding)
         current.update(changed)
         options = replace(options, evidence=())  # its places are those of the text that was run
-        workspace = Workspace(list(results), {**texts, **current})
+        workspace = Workspace([*results, *known], {**texts, **current})
         # only what changed is looked at again: another file's findings can only have become fewer
         left = {
             path: workspace.check(path, options).findings

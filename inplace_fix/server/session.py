@@ -1,0 +1,228 @@
+"""The state of one session with an editor: what is open, what was found in it, and what is being analysed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import PyglsError
+from pygls.lsp.server import LanguageServer
+
+from inplace_fix import __version__
+from inplace_fix.notebook import NotebookError
+from inplace_fix.server import analysis as work
+from inplace_fix.server import documents as opening
+from inplace_fix.server.analysis import Analysis, Work
+from inplace_fix.server.diagnostics import Pages, diagnostics
+from inplace_fix.server.documents import Document, Part, Stamp
+from inplace_fix.server.places import Locator
+from inplace_fix.server.preferences import Preferences, parse
+from inplace_fix.server.protocol import Protocol, is_parse_error
+
+T = TypeVar("T")
+NOTEBOOKS = types.NotebookDocumentSyncOptions(
+    notebook_selector=[
+        types.NotebookDocumentFilterWithNotebook(
+            notebook="jupyter-notebook", cells=[types.NotebookCellLanguage(language="python")]
+        )
+    ]
+)
+
+
+class Server(LanguageServer):
+    """A session. Analyses run one at a time in a thread of their own, so that the editor's other questions are heard.
+
+    The whole text comes with every change: incremental changes would have to count lines as the editor does, and
+    a form feed or a line separator in a string is counted differently.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "inplace-fix",
+            __version__,
+            types.TextDocumentSyncKind.Full,
+            NOTEBOOKS,
+            protocol_cls=Protocol,
+        )
+        self.preferences = Preferences()
+        self.pages = Pages()
+        self._worker = ThreadPoolExecutor(1, "analysis")
+        self._latest: dict[str, Analysis] = {}
+        self._running: dict[str, tuple[Stamp, asyncio.Task[Analysis]]] = {}
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._shown: dict[str, set[str]] = {}
+        self._told: set[str] = set()
+        self._generation = 0
+
+    # what the editor can do and wants
+
+    @property
+    def encoding(self) -> str:
+        """The units of columns that were agreed: ``utf-8``, ``utf-16`` or ``utf-32``."""
+        return str(getattr(self.workspace.position_encoding, "value", self.workspace.position_encoding))
+
+    @property
+    def versioned(self) -> bool:
+        """Whether the editor takes edits that are bound to a version."""
+        workspace = self.client_capabilities.workspace
+        return bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
+
+    @property
+    def resolves(self) -> bool:
+        """Whether the editor asks for the edit of an action later."""
+        document = self.client_capabilities.text_document
+        support = document.code_action.resolve_support if document and document.code_action else None
+        return bool(support and "edit" in support.properties)
+
+    @property
+    def root(self) -> Path:
+        """The folder that the editor works in."""
+        return opening.root_of(self.workspace, list(self.workspace.folders.values()))
+
+    def prefer(self, value: object) -> None:
+        """Take settings of the editor and tell what is wrong with them."""
+        self.preferences, wrong = parse(value)
+        for words in wrong:
+            self.tell(words)
+
+    def tell(self, words: str) -> None:
+        """Show a person something, once."""
+        if words not in self._told:
+            self._told.add(words)
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"inplace-fix: {words}"))
+
+    # documents
+
+    def key_of(self, uri: str) -> str:
+        """The document that a text document belongs to: the notebook of a cell, else itself."""
+        notebook = self.workspace.get_notebook_document(cell_uri=uri)
+        return uri if notebook is None else notebook.uri
+
+    def document(self, key: str) -> Document | None:
+        """An open document as it is now, None where it is not open or is a notebook that cannot be read."""
+        if self.workspace.get_notebook_document(notebook_uri=key) is None:
+            return opening.open_file(self.workspace, key, self.root)
+        try:
+            return opening.open_notebook(self.workspace, key, self.root)
+        except NotebookError as error:
+            self.tell(f"{key}: {error.message}")
+            return None
+
+    def documents(self) -> Iterator[Document]:
+        """All open documents."""
+        for key in self._shown:
+            document = self.document(key)
+            if document is not None:
+                yield document
+
+    def part(self, uri: str) -> Part | None:
+        """An open text document as it is now."""
+        document = self.document(self.key_of(uri))
+        return None if document is None else next((p for p in document.parts.values() if p.uri == uri), None)
+
+    def locator(self) -> Locator:
+        """Finds places in what is open now."""
+        return Locator(self.encoding, {document.path: document for document in self.documents()})
+
+    # analyses
+
+    def schedule(self, key: str, delay: float) -> None:
+        """Analyse and show a document after some seconds of rest."""
+        self._shown.setdefault(key, set())
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
+        self._waiting[key] = asyncio.get_running_loop().create_task(self._later(key, delay))
+
+    def refresh_all(self) -> None:
+        """Analyse and show all that is open again, whatever was known."""
+        self._generation += 1
+        self._latest.clear()
+        self._told.clear()
+        for key in self._shown:
+            self.schedule(key, 0)
+
+    async def analysed(self, key: str) -> Analysis | None:
+        """The analysis of what a document holds now, made if need be; None where it is not open."""
+        document = self.document(key)
+        if document is None:
+            return None
+        done = self._latest.get(key)
+        if done is not None and done.document.stamp == document.stamp:
+            return done
+        stamp = (*document.stamp, ("", self._generation))
+        running = self._running.get(key)
+        if running is None or running[0] != stamp:
+            task = asyncio.get_running_loop().create_task(self._analyse(document, self._generation))
+            running = self._running[key] = (stamp, task)
+        return await asyncio.shield(running[1])
+
+    async def fix_all(self, document: Document) -> dict[int | None, str]:
+        """The new texts of a document's parts. Raises RefusalError, EvidenceError, NotebookError."""
+        return await self._in_thread(work.fix_all, document, self._work())
+
+    def forget(self, key: str) -> None:
+        """Clear what was shown of a closed document."""
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
+        self._latest.pop(key, None)
+        self._running.pop(key, None)
+        for uri in self._shown.pop(key, set()):
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def close(self) -> None:
+        """Give back what the session holds."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        self.pages.close()
+
+    def report_server_error(self, error: Exception, source: type[PyglsError] | type[Exception]) -> None:
+        """Answer what was no JSON; write other failures into the editor's log instead of before the person's eyes."""
+        protocol: Any = self.protocol
+        if is_parse_error(error):
+            protocol.refuse(None, types.ErrorCodes.ParseError, f"this is no JSON: {error}")
+        else:
+            protocol.note(f"{type(error).__name__}: {error}")
+
+    async def _later(self, key: str, delay: float) -> None:
+        await asyncio.sleep(delay)
+        analysis = await self.analysed(key)
+        document = self.document(key)
+        if analysis is not None and document is not None and analysis.document.stamp == document.stamp:
+            self._show(key, analysis)
+
+    async def _analyse(self, document: Document, generation: int) -> Analysis:
+        done = await self._in_thread(work.analyse, document, self._work())
+        if generation == self._generation and document.key in self._shown:
+            self._latest[document.key] = done
+        return done
+
+    async def _in_thread(self, function: Callable[[Document, Work], T], document: Document, given: Work) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, function, document, given)
+
+    def _work(self) -> Work:
+        return Work(self.root, self.preferences, {document.path: document.text for document in self.documents()})
+
+    def _show(self, key: str, analysis: Analysis) -> None:
+        """Publish the findings; while something does not parse, what was shown of it stays."""
+        if analysis.problem:
+            if not analysis.typing:
+                self.tell(analysis.problem)
+            return
+        locator = self.locator()
+        shown = self._shown[key]
+        document = analysis.document
+        for number, part in document.parts.items():
+            if number in document.broken and part.uri in shown:
+                continue
+            here = [finding for finding in analysis.findings if finding.place.cell == number]
+            found = diagnostics(here, locator, self.pages)
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(part.uri, found, part.version))
+        uris = {part.uri for part in document.parts.values()}
+        for uri in shown - uris:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        self._shown[key] = uris
