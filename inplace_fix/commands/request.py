@@ -95,7 +95,9 @@ def prepare(request: Request, streams: Streams, *, unsafe: bool = False) -> Job:
         raise UsageError(
             "--stdin-filename goes with the path `-`, as in: inplace-fix check --stdin-filename model.py -"
         )
-    paths = (request.stdin_filename or Path("stdin.py"),) if from_stdin else request.paths or (Path("."),)
+    named = (request.stdin_filename or Path("stdin.py"),) if from_stdin else request.paths or (Path("."),)
+    # absolute paths, since packages and evidence of runs are known by where files lie; reports show them short again
+    paths = tuple(Path(os.path.abspath(path)) for path in named)
     settings = _settings(request, paths)
     options = Options(
         policy=request.policy or settings.policy,

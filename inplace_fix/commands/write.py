@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inplace_fix.engine import Problem
+from inplace_fix.report.texts import shown
 from inplace_fix.source import SourceError, read_bytes, replace_file
 
 
@@ -39,7 +40,7 @@ def write_changes(changes: Sequence[Change]) -> list[Problem]:
             for change in group:
                 if change.path != error.path:
                     words = (
-                        f"was left as it was, since {error.path} belongs to the same repair and could not be written"
+                        f"was left as it was, since {shown(error.path)} belongs to the same repair and could not be written"
                     )
                     problems.append(Problem(change.path, words))
             problems += _put_back(done)

@@ -230,7 +230,7 @@ def test_only_a_proof_that_holds_lets_a_file_be_written(
     monkeypatch.setattr(verify, "verify", prove)
     path = write("m.py", FAULT)
     ended = run("fix", "--verify", "python m.py", "m.py")
-    assert asked == [("python m.py", {Path("m.py"): REPAIRED}, Path.cwd())]
+    assert asked == [("python m.py", {Path.cwd() / "m.py": REPAIRED}, Path.cwd())]
     assert ended.status == code
     assert path.read_text() == (REPAIRED if written else FAULT)
     assert f"verified: {status}. so it is." in ended.err
