@@ -37,12 +37,8 @@ def write_changes(changes: Sequence[Change]) -> list[Problem]:
                 done.append(change)
         except SourceError as error:
             problems.append(Problem(error.path, error.message, error.line))
-            for change in group:
-                if change.path != error.path:
-                    words = (
-                        f"was left as it was, since {shown(error.path)} belongs to the same repair and could not be written"
-                    )
-                    problems.append(Problem(change.path, words))
+            words = f"was left as it was: {shown(error.path)} belongs to the same repair and could not be written"
+            problems += [Problem(change.path, words) for change in group if change.path != error.path]
             problems += _put_back(done)
         except BaseException:
             _put_back(done)

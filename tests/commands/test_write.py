@@ -38,7 +38,7 @@ def test_where_one_file_fails_its_group_is_put_back_and_the_others_are_written(
     assert [path.read_bytes() for path in (first, second, third)] == [b"old", b"old", b"new"]
     assert {problem.path: problem.message for problem in problems} == {
         second: "cannot be written: no space left on device",
-        first: f"was left as it was, since {second} belongs to the same repair and could not be written",
+        first: f"was left as it was: {second} belongs to the same repair and could not be written",
     }
 
 
