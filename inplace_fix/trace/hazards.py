@@ -129,10 +129,11 @@ class Hazards:
         if not self._recorder.backwards:
             return
         outermost, custom = _called_by_engine(frame)
-        if outermost is None or (receiver.is_leaf and receiver.requires_grad):
+        if outermost is None:
             return
         storage = storages.storage_of(receiver)
-        handed = _arguments(outermost)
+        # A hook after accumulation is handed the parameter itself, and may update it.
+        handed = [one for one in _arguments(outermost) if not (one.is_leaf and one.requires_grad)]
         if storage is None or not any(_same_storage(storage, one) for one in handed):
             return
         count = getattr(receiver, "_use_count", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 _MISSING = object()
@@ -12,6 +13,11 @@ class Patches:
 
     def __init__(self) -> None:
         self._replaced: list[tuple[Any, str, Any, Any]] = []
+        self._after: list[Callable[[], object]] = []
+
+    def after(self, act: Callable[[], object]) -> None:
+        """Call ``act`` when everything has been put back."""
+        self._after.append(act)
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """Replace ``owner.name``."""
@@ -35,3 +41,5 @@ class Patches:
         """Put everything back for good."""
         self.suspend()
         self._replaced.clear()
+        while self._after:
+            self._after.pop()()

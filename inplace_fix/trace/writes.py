@@ -81,6 +81,8 @@ def install(recorder: Recorder, patches: Patches) -> dict[Function, Function]:
             wrapper = wrapped[id(original), name] = wrap(recorder, original, name)
             if id(original) in builtin:
                 builtin[id(wrapper)] = builtin[id(original)]
+                # Left behind, the entry would become that of whatever object is made at this address next.
+                patches.after(functools.partial(builtin.pop, id(wrapper)))
         if owner is not torch.Tensor or hasattr(original, "__code__"):
             functions[original] = wrapper
         patches.set(owner, name, wrapper)

@@ -28,6 +28,9 @@ def test_an_error_is_explained_at_its_expression(trigger: Trigger, level: str, t
             exec(code, {"__name__": "program"})
     except Exception as error:
         assert trigger.kind, error
+        print(repr(error))
+    else:
+        assert not trigger.kind, "nothing was raised"
     raised = [fault for fault in run.faults if fault.severity == "raised"]
     assert [fault.kind for fault in raised][:1] == ([trigger.kind] if trigger.kind else []), run.faults
     for fault in raised:
