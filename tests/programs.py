@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import multiprocessing
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 
@@ -23,19 +24,27 @@ class Ran:
 
 def run(text: str, function: str | None = None) -> Ran:
     """Execute a program and, where named, a function of it that returns its values by name."""
+    return run_all([(text, function)])[0]
+
+
+def run_all(programs: Sequence[tuple[str, str | None]]) -> list[Ran]:
+    """Execute programs one after the other in one process."""
     forked.start()
     context = multiprocessing.get_context("forkserver")
     mine, its = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(text, function, its), daemon=True)
+    process = context.Process(target=_child, args=(list(programs), its), daemon=True)
     process.start()
     its.close()
-    try:
-        answer = mine.recv() if mine.poll(LONGEST) else "the program did not end"
-    except EOFError:
-        answer = "the program's process ended without an answer"
+    results = []
+    for _ in programs:
+        try:
+            answer = mine.recv() if mine.poll(LONGEST) else "the program did not end"
+        except EOFError:
+            answer = "the program's process ended without an answer"
+        results.append(Ran(error=answer) if isinstance(answer, str) else Ran(values=answer))
     process.kill()
     process.join()
-    return Ran(error=answer) if isinstance(answer, str) else Ran(values=answer)
+    return results
 
 
 def close(one: Ran, two: Ran, tolerance: float = 1e-6) -> bool:
@@ -52,21 +61,22 @@ def close(one: Ran, two: Ran, tolerance: float = 1e-6) -> bool:
     return True
 
 
-def _child(text: str, function: str | None, answer: Connection) -> None:
+def _child(programs: list[tuple[str, str | None]], answer: Connection) -> None:
     import warnings
 
     import torch
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    space: dict[str, object] = {"__name__": "__main__"}
-    try:
-        exec(compile(text, "program.py", "exec", dont_inherit=True), space)
-        result = space[function]() if function else {}  # type: ignore[operator]
-        values = {}
-        for name, value in result.items():
-            tensor = torch.as_tensor(value).detach()
-            values[name] = (str(tensor.dtype), tuple(tensor.shape), tensor.double().flatten().tolist())
-        answer.send(values)
-    except Exception as error:
-        answer.send(f"{type(error).__name__}: {error}")
+    for text, function in programs:
+        space: dict[str, object] = {"__name__": "__main__"}
+        try:
+            exec(compile(text, "program.py", "exec", dont_inherit=True), space)
+            result = space[function]() if function else {}  # type: ignore[operator]
+            values = {}
+            for name, value in result.items():
+                tensor = torch.as_tensor(value).detach()
+                values[name] = (str(tensor.dtype), tuple(tensor.shape), tensor.double().flatten().tolist())
+            answer.send(values)
+        except Exception as error:
+            answer.send(f"{type(error).__name__}: {error}")
