@@ -23,22 +23,28 @@ from inplace_fix.trace.evidence import EvidenceError
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an analysis needs besides the document: the folder of the work, the settings, and all open texts."""
+    """What an analysis needs besides the document: the folder of the work, the settings, and all that is open."""
 
     root: Path
     preferences: Preferences
-    texts: Mapping[Path, str]
+    open: Mapping[Path, Document]
+
+    def texts(self, document: Document) -> dict[Path, str]:
+        """The texts that are not those on disk."""
+        return {**{path: other.text for path, other in self.open.items()}, document.path: document.text}
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """The findings of a document, with places in cells where it is a notebook.
 
-    ``problem`` says why there are none to speak of: the text does not parse, settings or evidence cannot be used. A
-    person must be told unless ``typing`` is set, for then it is only a statement that is not finished yet.
+    ``open`` is what was open beside it at that moment; edits of those files fit that moment alone. ``problem`` says why
+    there are no findings to speak of: the text does not parse, settings or evidence cannot be used. A person must be
+    told unless ``typing`` is set, for then it is only a statement that is not finished yet.
     """
 
     document: Document
+    open: Mapping[Path, Document]
     findings: tuple[Finding, ...] = ()
     problem: str = ""
     typing: bool = False
@@ -49,17 +55,18 @@ def analyse(document: Document, work: Work) -> Analysis:
     try:
         job = job_of(document, work)
         if job is None:
-            return Analysis(document)
-        texts = {**work.texts, document.path: document.text}
-        known = imported(document.path, document.text, work.root, work.texts)
+            return Analysis(document, work.open)
+        texts = work.texts(document)
+        known = imported(document.path, document.text, work.root, texts)
         (result,) = engine.check([document.path], job.options, texts, known)
     except (RefusalError, EvidenceError, SourceError) as error:
-        return Analysis(document, problem=str(error))
+        return Analysis(document, work.open, problem=str(error))
     if result.problem is not None:
-        return Analysis(document, problem=result.problem.message, typing=True)
+        return Analysis(document, work.open, problem=result.problem.message, typing=True)
     kept = [finding for finding in judged(result, job) if job.wanted(finding, result.text)]
     notebook = document.notebook
-    return Analysis(document, tuple(notebook.placed(finding) if notebook else finding for finding in kept))
+    findings = tuple(notebook.placed(finding) if notebook else finding for finding in kept)
+    return Analysis(document, work.open, findings)
 
 
 def fix_all(document: Document, work: Work) -> dict[int | None, str]:
@@ -70,8 +77,8 @@ def fix_all(document: Document, work: Work) -> dict[int | None, str]:
     job = job_of(document, work)
     if job is None:
         return {}
-    texts = {**work.texts, document.path: document.text}
-    known = imported(document.path, document.text, work.root, work.texts)
+    texts = work.texts(document)
+    known = imported(document.path, document.text, work.root, texts)
     (result,) = engine.fix([document.path], replace(job.options, keep=job.repairable), texts, known)
     if result.new_text is None:
         return {}

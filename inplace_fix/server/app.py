@@ -14,7 +14,7 @@ from inplace_fix.refusal import RefusalError
 from inplace_fix.server import actions
 from inplace_fix.server.edits import between, workspace_edit
 from inplace_fix.server.hover import hover
-from inplace_fix.server.preferences import SECTION
+from inplace_fix.server.preferences import KEYS, SECTION
 from inplace_fix.server.session import Server
 from inplace_fix.trace.evidence import EvidenceError
 
@@ -121,8 +121,9 @@ def notebook_closed(ls: Server, params: types.DidCloseNotebookDocumentParams) ->
 
 async def configured(ls: Server, params: types.DidChangeConfigurationParams) -> None:
     """Take new settings, sent or to be asked for."""
-    if params.settings:
-        ls.prefer(params.settings)
+    settings = params.settings
+    if isinstance(settings, dict) and {SECTION, *KEYS} & settings.keys():
+        ls.prefer(settings)
     else:
         await fetch_settings(ls)
     ls.refresh_all()
@@ -142,7 +143,9 @@ async def hovered(ls: Server, params: types.HoverParams) -> types.Hover | None:
     if part is None:
         return None
     analysis = await ls.analysed(ls.key_of(uri))
-    return hover(analysis if analysis and not analysis.problem else None, part, params.position, ls.locator())
+    if analysis is None or part not in analysis.document.parts.values():
+        return None
+    return hover(analysis, part, params.position, ls.locator(analysis))
 
 
 async def acted(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -155,7 +158,7 @@ async def acted(ls: Server, params: types.CodeActionParams) -> list[types.CodeAc
         return []
     found: list[types.CodeAction] = []
     if actions.wanted(types.CodeActionKind.QuickFix.value, only):
-        found += actions.quick_fixes(analysis, part, params.range, ls.locator(), ls.pages, ls.versioned)
+        found += actions.quick_fixes(analysis, part, params.range, ls.locator(analysis), ls.pages, ls.versioned)
     if actions.wanted(actions.FIX_ALL, only):
         action = actions.fix_all_action(analysis)
         if action is not None:

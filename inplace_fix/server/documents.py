@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
@@ -49,30 +50,36 @@ class Document:
 
 def open_file(workspace: Workspace, uri: str, root: Path) -> Document | None:
     """An open file, None where it is not open."""
-    found = next((text for text in workspace.text_documents.values() if text.uri == uri), None)
+    found = workspace.text_documents.get(unquote(uri))
     if found is None:
         return None
-    return Document(uri, path_of(uri, root), found.source, {None: Part(uri, found.version, found.source)})
+    part = Part(found.uri, found.version, found.source)
+    return Document(found.uri, path_of(found.uri, root), found.source, {None: part})
 
 
-def open_notebook(workspace: Workspace, uri: str, root: Path) -> Document | None:
-    """An open notebook, None where it is not open. Raises NotebookError where its cells cannot be joined."""
+def open_notebook(workspace: Workspace, uri: str, root: Path, before: Document | None) -> Document | None:
+    """An open notebook, None where it is not open; ``before`` is given back where its cells are still the same.
+
+    Raises NotebookError where the cells cannot be joined.
+    """
     found = workspace.get_notebook_document(notebook_uri=uri)
     if found is None:
         return None
     parts: dict[int | None, Part] = {}
     cells: list[Mapping[str, object]] = []
     for number, cell in enumerate(found.cells, 1):
-        text = workspace.text_documents.get(cell.document)
+        text = workspace.text_documents.get(unquote(cell.document))
         code = cell.kind == types.NotebookCellKind.Code and text is not None
         source = text.source if text is not None and code else ""
         cells.append({"cell_type": "code" if code else "markdown", "source": source})
         if text is not None and code:
             parts[number] = Part(cell.document, text.version, source)
+    if before is not None and list(before.parts.items()) == list(parts.items()):
+        return before
     path = path_of(uri, root)
     notebook = read_notebook(json.dumps({"cells": cells}).encode(), path)
     broken = frozenset(number for number, source in notebook.cell_texts().items() if not _parses(source))
-    return Document(uri, path, notebook.text, parts, notebook, broken)
+    return Document(found.uri, path, notebook.text, parts, notebook, broken)
 
 
 def path_of(uri: str, root: Path) -> Path:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 
 from lsprotocol import types
 
@@ -11,6 +13,7 @@ from inplace_fix.analysis.units import Unit, parse
 from inplace_fix.catalog.model import Catalog
 from inplace_fix.catalog.reader import load
 from inplace_fix.catalog.words import describe
+from inplace_fix.notebook.magics import mask
 from inplace_fix.nouns import Finding, Span
 from inplace_fix.report.texts import where
 from inplace_fix.server.analysis import Analysis
@@ -19,9 +22,9 @@ from inplace_fix.server.documents import Part
 from inplace_fix.server.places import Locator, Ruler
 
 
-def hover(analysis: Analysis | None, part: Part, position: types.Position, locator: Locator) -> types.Hover | None:
+def hover(analysis: Analysis, part: Part, position: types.Position, locator: Locator) -> types.Hover | None:
     """The findings at a position and the facts of the in-place operation there; None where there is neither."""
-    here = [] if analysis is None else [f for f in analysis.findings if over(f, part, position, locator)]
+    here = [finding for finding in analysis.findings if over(finding, part, position, locator)]
     ruler = Ruler(part.text, locator.encoding)
     named = operation(part, ruler.point(position), bool(here))
     words = [of_finding(finding, locator) for finding in here]
@@ -53,23 +56,31 @@ def operation(part: Part, point: tuple[int, int], found: bool) -> tuple[str, Spa
 
     Operators and stores count only where something was ``found``: what they work on need not be a tensor.
     """
-    if part.uri.endswith(".ipynb"):
+    unit = parsed(part)
+    if unit is None:
         return None
-    try:
-        unit = parse_part(part)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    catalog = load()
-    spelt = [(name, unit.span(node)) for node in ast.walk(unit.tree) for name in names_of(node, unit, catalog, found)]
+    nodes = (node for node in ast.walk(unit.tree) if _crosses(node, point[0]))
+    spelt = [(name, anchor(node, unit)) for node in nodes for name in names_of(node, unit, load(), found)]
     at = [(name, span) for name, span in spelt if (span.line, span.column) <= point <= (span.end_line, span.end_column)]
     return min(at, key=lambda one: _size(one[1]), default=None)
 
 
-def parse_part(part: Part) -> Unit:
-    """The syntax tree of a text document. Raises SyntaxError and ValueError."""
-    from pathlib import Path
+def anchor(node: ast.AST, unit: Unit) -> Span:
+    """Where a person points to mean an operation: the last name of what is called, else the whole construct."""
+    if not isinstance(node, ast.Call):
+        return unit.span(node)
+    span = unit.span(node.func)
+    if isinstance(node.func, ast.Attribute):
+        return Span(span.end_line, span.end_column - len(node.func.attr), span.end_line, span.end_column)
+    return span
 
-    return parse(Path(part.uri), part.text)
+
+def parsed(part: Part) -> Unit | None:
+    """The syntax tree of a text document, also of a cell with IPython's own lines; None where it does not parse."""
+    for text in (part.text, mask(part.text, "hidden").text):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return parse(Path(part.uri), text)
+    return None
 
 
 def names_of(node: ast.AST, unit: Unit, catalog: Catalog, found: bool) -> Iterator[str]:
@@ -103,6 +114,11 @@ def qualified(text: str) -> Iterator[str]:
             yield full + text.removeprefix(short)
     if text.startswith("nn."):
         yield f"torch.{text}"
+
+
+def _crosses(node: ast.AST, row: int) -> bool:
+    first = getattr(node, "lineno", None)
+    return first is not None and first <= row <= (getattr(node, "end_lineno", None) or first)
 
 
 def _size(span: Span) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import PyglsError
@@ -56,6 +57,7 @@ class Server(LanguageServer):
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._shown: dict[str, set[str]] = {}
         self._told: set[str] = set()
+        self._notebooks: dict[str, Document] = {}
         self._generation = 0
 
     # what the editor can do and wants
@@ -100,17 +102,25 @@ class Server(LanguageServer):
     def key_of(self, uri: str) -> str:
         """The document that a text document belongs to: the notebook of a cell, else itself."""
         notebook = self.workspace.get_notebook_document(cell_uri=uri)
-        return uri if notebook is None else notebook.uri
+        return self.own(uri) if notebook is None else notebook.uri
+
+    def own(self, uri: str) -> str:
+        """The address of a text document as the editor spelt it when it opened it."""
+        found = self.workspace.text_documents.get(unquote(uri))
+        return uri if found is None else found.uri
 
     def document(self, key: str) -> Document | None:
         """An open document as it is now, None where it is not open or is a notebook that cannot be read."""
         if self.workspace.get_notebook_document(notebook_uri=key) is None:
             return opening.open_file(self.workspace, key, self.root)
         try:
-            return opening.open_notebook(self.workspace, key, self.root)
+            document = opening.open_notebook(self.workspace, key, self.root, self._notebooks.get(key))
         except NotebookError as error:
             self.tell(f"{key}: {error.message}")
             return None
+        if document is not None:
+            self._notebooks[key] = document
+        return document
 
     def documents(self) -> Iterator[Document]:
         """All open documents."""
@@ -122,11 +132,13 @@ class Server(LanguageServer):
     def part(self, uri: str) -> Part | None:
         """An open text document as it is now."""
         document = self.document(self.key_of(uri))
-        return None if document is None else next((p for p in document.parts.values() if p.uri == uri), None)
+        if document is None:
+            return None
+        return next((part for part in document.parts.values() if part.uri == self.own(uri)), None)
 
-    def locator(self) -> Locator:
-        """Finds places in what is open now."""
-        return Locator(self.encoding, {document.path: document for document in self.documents()})
+    def locator(self, analysis: Analysis) -> Locator:
+        """Finds places in what was open when an analysis was made, so that its edits carry the versions they fit."""
+        return Locator(self.encoding, {**analysis.open, analysis.document.path: analysis.document})
 
     # analyses
 
@@ -142,7 +154,6 @@ class Server(LanguageServer):
         """Analyse and show all that is open again, whatever was known."""
         self._generation += 1
         self._latest.clear()
-        self._told.clear()
         for key in self._shown:
             self.schedule(key, 0)
 
@@ -172,6 +183,7 @@ class Server(LanguageServer):
             waiting.cancel()
         self._latest.pop(key, None)
         self._running.pop(key, None)
+        self._notebooks.pop(key, None)
         for uri in self._shown.pop(key, set()):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
@@ -205,7 +217,7 @@ class Server(LanguageServer):
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, document, given)
 
     def _work(self) -> Work:
-        return Work(self.root, self.preferences, {document.path: document.text for document in self.documents()})
+        return Work(self.root, self.preferences, {document.path: document for document in self.documents()})
 
     def _show(self, key: str, analysis: Analysis) -> None:
         """Publish the findings; while something does not parse, what was shown of it stays."""
@@ -213,7 +225,8 @@ class Server(LanguageServer):
             if not analysis.typing:
                 self.tell(analysis.problem)
             return
-        locator = self.locator()
+        self._told.clear()
+        locator = self.locator(analysis)
         shown = self._shown[key]
         document = analysis.document
         for number, part in document.parts.items():
