@@ -22,9 +22,11 @@ class Protocol(LanguageServerProtocol):
             message = super().structure_message(data)
         except JsonRpcException as error:
             method = data.get("method")
-            words = f"the message {method!r} has parameters that cannot be read" if method else "no such message"
+            known = isinstance(method, str) and self.get_message_type(method) is not None
+            words = f"the message {method!r} has parameters that cannot be read" if known else f"no message {method!r}"
             if "id" in data and method:
-                self.refuse(data["id"], types.ErrorCodes.InvalidParams, words)
+                code = types.ErrorCodes.InvalidParams if known else types.ErrorCodes.MethodNotFound
+                self.refuse(data["id"], code, words)
             else:
                 self.note(f"{words}: {error}")
             return JsonRPCNotification(MALFORMED, self.VERSION, None)

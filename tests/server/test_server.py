@@ -248,19 +248,19 @@ def test_settings_of_the_editor_win_and_may_change(tmp_path: Path) -> None:
 
 def test_an_imported_file_that_is_open_counts_as_it_is_in_the_editor(tmp_path: Path) -> None:
     async def main() -> None:
-        (tmp_path / "helper.py").write_text("def bump(t):\n    return t\n", encoding="utf-8")
+        (tmp_path / "helper.py").write_text("def act(t):\n    return t * 2\n", encoding="utf-8")
         path = tmp_path / "model.py"
-        path.write_text(
-            "import torch\nfrom helper import bump\n\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\n"
-            "bump(y)\ny.sum().backward()\n",
-            encoding="utf-8",
-        )
+        path.write_text(FAULTY.replace("x.exp()", "act(x)").replace("torch\n", "torch\nfrom helper import act\n", 1))
         async with editor(tmp_path) as client:
             uri = await client.open(path)
-            assert client.shown[uri].diagnostics == ()
-            helper = await client.open(tmp_path / "helper.py", "def bump(t):\n    t.add_(1)\n")
+            assert [one.range.start.line for one in client.shown[uri].diagnostics] == [7]
+            helper = await client.open(tmp_path / "helper.py", "def act(t):\n    return t.exp()\n")
             client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(helper)))
-            await client.until(lambda: client.shown[uri].diagnostics or client.shown[helper].diagnostics)
+            await client.until(lambda: len(client.shown[uri].diagnostics) == 2)
+            related = client.shown[uri].diagnostics[0].related_information or []
+            assert related[0].location.uri == helper
+            repair, *_ = await client.actions(uri, 5)
+            assert "y = y.add(5.0)" in client.applied(repair)[uri]
 
     asyncio.run(main())
 
@@ -285,6 +285,8 @@ def test_evidence_of_a_run_is_used_until_the_text_changes(tmp_path: Path) -> Non
         kind="saved",
         severity="error",
         message="`unknown.mystery()` overwrites what was saved",
+        why="backward needs it",
+        remedy="copy it first",
         writes=(Write(Place(path, Span(4, 4, 4, 21)), "mystery"),),
     )
     evidence = Evidence((fault,), digests={str(path): sha256(text.encode()).hexdigest()})
