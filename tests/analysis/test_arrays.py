@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts, facts
+
+from analysis.analysed import conflicts, facts
 
 W = "import numpy as np\nw = torch.ones(3, requires_grad=True)\n"
 

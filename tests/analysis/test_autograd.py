@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from analysed import certain, conflicts, facts, observed
-
+from analysis.analysed import certain, conflicts, facts, observed
 from inplace_fix.analysis.values import Tri
 
 X = "x = torch.ones(3, requires_grad=True)\n"

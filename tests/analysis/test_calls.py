@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts, facts
+
+from analysis.analysed import conflicts, facts
 
 X = "x = torch.ones(3, requires_grad=True)\n"
 END = "y.sum().backward()\n"

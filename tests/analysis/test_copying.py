@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts
+
+from analysis.analysed import conflicts
 
 HEAD = "import copy\nx = torch.ones(3, requires_grad=True)\nm = torch.ones(3)\nloss = (x * m).sum()\n"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts, facts, observed
+
+from analysis.analysed import conflicts, facts, observed
 
 USE = """
 x = torch.ones(3, requires_grad=True)

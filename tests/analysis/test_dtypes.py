@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import facts
 
+from analysis.analysed import facts
 from inplace_fix.analysis.dtypes import may_differ, named
 from inplace_fix.analysis.values import Const, Extern
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts, facts
+
+from analysis.analysed import conflicts, facts
 
 FAULT = "    y = x.exp()\n    y.add_(1)\n    return y\n"
 

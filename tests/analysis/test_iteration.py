@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts, facts, observed
+
+from analysis.analysed import conflicts, facts, observed
 
 X = "x = torch.ones(3, 2, requires_grad=True)\n"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts, facts, writes
+
+from analysis.analysed import conflicts, facts, writes
 
 
 def net(init: str, forward: str, head: str = "") -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import conflicts
+
+from analysis.analysed import conflicts
 
 HEAD = "x = torch.ones(3, requires_grad=True)\ny = x.exp()\n"  # lines 2 and 3
 TAIL = "y.sum().backward()\n"

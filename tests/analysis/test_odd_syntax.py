@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 import pytest
-from analysed import conflicts, program
+
+from analysis.analysed import conflicts, program
 
 SNIPPETS = {
     "match": (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from analysed import conflicts
 
+from analysis.analysed import conflicts
 from inplace_fix.analysis.project import Project, module_name
 from inplace_fix.analysis.units import parse
 

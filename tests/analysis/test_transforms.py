@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import facts, observed
 
+from analysis.analysed import facts, observed
 from inplace_fix.rules.base import rules
 
 CHECKS = {rule.code: rule.check for rule in rules()}

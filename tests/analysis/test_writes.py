@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from analysed import facts, observed, writes
+
+from analysis.analysed import facts, observed, writes
 
 GATED = pytest.mark.xfail(reason="the cheap look takes the file for one without writes", strict=True)
 TENSOR = "x = torch.zeros(3, 3)\n"

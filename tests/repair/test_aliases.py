@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from repaired import X, faults
 
 from inplace_fix.repair.aliases import in_loop, others, parameter, procedure, rebindable
+from repair.repaired import X, faults
 
 END = "y.sum().backward()\n"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from repaired import PATH, X, finding, fixed, program
 
 from codemods.steps import CannotRewrite, CloneExpression
 from inplace_fix.nouns import Applicability, Edit, Finding, Fix, Span
 from inplace_fix.repair.carry_out import Sources, difference, edits_of, round_of, wanted
+from repair.repaired import PATH, X, finding, fixed, program
 
 END = "y.sum().backward()\n"
 

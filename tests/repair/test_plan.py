@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from repaired import X, finding
 
 from inplace_fix.nouns import Applicability
+from repair.repaired import X, finding
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 END = "y.sum().backward()\n"
