@@ -30,6 +30,7 @@ class Options:
     functions that write to an argument in place, by qualified name, with the argument's position.
     ``keep`` is asked for each finding, with the text it was found in (in the second round of a fix the text after the
     first), whether to report and repair it: suppressions, baselines and a person's answers come in this way.
+    ``repairs`` off leaves the findings without fixes: working those out costs more than finding the faults.
     """
 
     policy: str = "unsafe"
@@ -40,6 +41,7 @@ class Options:
     root: Path = field(default_factory=Path.cwd)
     writes: Mapping[str, int] = field(default_factory=dict)
     keep: Callable[[Finding, str], bool] | None = None
+    repairs: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ class Workspace:
                 continue
             key = (fault.finding.place.span, fault.finding.code)
             if key not in findings:
-                findings[key] = with_plan(fault, sources)
+                findings[key] = with_plan(fault, sources) if options.repairs else fault.finding
         return sorted(findings.values(), key=lambda f: (f.place.span, f.code))
 
 

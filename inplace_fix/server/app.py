@@ -142,7 +142,10 @@ async def hovered(ls: Server, params: types.HoverParams) -> types.Hover | None:
     part = ls.part(uri)
     if part is None:
         return None
-    analysis = await ls.analysed(ls.key_of(uri))
+    key = ls.key_of(uri)
+    analysis = await ls.analysed(key)
+    if analysis is not None and analysis.findings:
+        analysis = await ls.analysed(key, repairs=True)
     if analysis is None or part not in analysis.document.parts.values():
         return None
     return hover(analysis, part, params.position, ls.locator(analysis))
@@ -153,7 +156,11 @@ async def acted(ls: Server, params: types.CodeActionParams) -> list[types.CodeAc
     uri = params.text_document.uri
     only = params.context.only
     part = ls.part(uri)
-    analysis = await ls.analysed(ls.key_of(uri))
+    key = ls.key_of(uri)
+    analysis = await ls.analysed(key)
+    if analysis is None or not analysis.findings:
+        return []
+    analysis = await ls.analysed(key, repairs=True)
     if part is None or analysis is None or analysis.problem or part not in analysis.document.parts.values():
         return []
     found: list[types.CodeAction] = []

@@ -51,11 +51,14 @@ def diagnostics(findings: Iterable[Finding], locator: Locator, pages: Pages) -> 
 
 
 def diagnostic(finding: Finding, locator: Locator, pages: Pages) -> types.Diagnostic:
-    """One finding; its message goes on to why, and to why there is no repair."""
+    """One finding; its message goes on to why it is one.
+
+    Of its repair the message says nothing, so that it need not be worked out while a person types.
+    """
     address = pages.address(finding.code)
     return types.Diagnostic(
         range=locator.ruler(finding.place).range(finding.place.span),
-        message="\n".join([finding.message, *more(finding)]),
+        message=f"{finding.message}\nwhy: {finding.why}" if finding.why else finding.message,
         severity=SEVERITIES[finding.severity],
         code=finding.code,
         code_description=types.CodeDescription(address) if address else None,
@@ -65,15 +68,3 @@ def diagnostic(finding: Finding, locator: Locator, pages: Pages) -> types.Diagno
             types.DiagnosticRelatedInformation(locator.location(one.place), one.message) for one in finding.related
         ],
     )
-
-
-def more(finding: Finding) -> list[str]:
-    """What follows the message, a line each: why it is wrong, how it is known, why it is not repaired."""
-    lines = []
-    if finding.why:
-        lines.append(f"why: {finding.why}")
-    if finding.fix is not None:
-        lines.append(f"fix ({finding.fix.applicability.value}): {finding.fix.message}")
-    elif finding.no_fix:
-        lines.append(f"no automatic fix: {finding.no_fix}")
-    return lines

@@ -17,7 +17,6 @@ from inplace_fix.notebook.magics import mask
 from inplace_fix.nouns import Finding, Span
 from inplace_fix.report.texts import where
 from inplace_fix.server.analysis import Analysis
-from inplace_fix.server.diagnostics import more
 from inplace_fix.server.documents import Part
 from inplace_fix.server.places import Locator, Ruler
 
@@ -49,6 +48,18 @@ def of_finding(finding: Finding, locator: Locator) -> str:
         location = locator.location(one.place)
         lines.append(f"{one.message}: [{where(one.place)}]({location.uri}#L{location.range.start.line + 1})")
     return "\n\n".join(lines)
+
+
+def more(finding: Finding) -> list[str]:
+    """What follows the message, a paragraph each: why it is wrong, how it is repaired or why it is not."""
+    lines = []
+    if finding.why:
+        lines.append(f"why: {finding.why}")
+    if finding.fix is not None:
+        lines.append(f"fix ({finding.fix.applicability.value}): {finding.fix.message}")
+    elif finding.no_fix:
+        lines.append(f"no automatic fix: {finding.no_fix}")
+    return lines
 
 
 def operation(part: Part, point: tuple[int, int], found: bool) -> tuple[str, Span] | None:

@@ -30,7 +30,7 @@ def _candidates(text: str, finding: Finding) -> Iterator[tuple[str, int]]:
     lines = split_lines(text)
     span = finding.place.span
     for row in dict.fromkeys((span.line, span.end_line)):
-        if row <= len(lines):
+        if row <= len(lines) and not lines[row - 1].rstrip("\r\n").endswith("\\"):
             yield "".join([*lines[: row - 1], _with_comment(lines[row - 1], finding.code), *lines[row:]]), 0
     first = _first_row(text, span.line)
     if first is not None:

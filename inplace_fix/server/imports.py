@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from inplace_fix.source import SourceError, read_source
 
+# parsing a whole file for its imports would cost as much as all the rest of reading it
+IMPORT = re.compile(
+    r"^[ \t]*(?:import[ \t][^\n;#]+|from[ \t]+[.\w]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n;#(]+))", re.MULTILINE
+)
 MOST_FILES = 200  # what is imported through more than this many files seldom matters, and each costs a parse
 
 
@@ -31,22 +37,26 @@ def imported(path: Path, text: str, root: Path, texts: Mapping[Path, str]) -> tu
 
 @lru_cache(maxsize=512)
 def modules(text: str) -> tuple[str, ...]:
-    """The modules that a text imports, relative ones with their dots; none where it does not parse."""
-    if "import" not in text:
-        return ()
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+    """The modules that a text imports, relative ones with their dots, also where the rest does not parse.
+
+    An import that stands in a string is taken for one: a file too many is harmless here.
+    """
     names: dict[str, None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(dict.fromkeys(alias.name for alias in node.names))
-        elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            joint = "" if not base or base.endswith(".") else "."
-            names.update(dict.fromkeys([base, *(f"{base}{joint}{alias.name}" for alias in node.names)]))
+    for match in IMPORT.finditer(text):
+        with contextlib.suppress(SyntaxError, ValueError):
+            for node in ast.parse(match.group().strip()).body:
+                names.update(dict.fromkeys(_named(node)))
     return tuple(names)
+
+
+def _named(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = "." * node.level + (node.module or "")
+        joint = "" if base.endswith(".") else "."
+        yield base
+        yield from (f"{base}{joint}{alias.name}" for alias in node.names)
 
 
 def files_of(module: str, importer: Path, root: Path) -> Iterator[Path]:

@@ -52,8 +52,8 @@ class Server(LanguageServer):
         self.preferences = Preferences()
         self.pages = Pages()
         self._worker = ThreadPoolExecutor(1, "analysis")
-        self._latest: dict[str, Analysis] = {}
-        self._running: dict[str, tuple[Stamp, asyncio.Task[Analysis]]] = {}
+        self._latest: dict[tuple[str, bool], Analysis] = {}  # by document, without and with repairs
+        self._running: dict[tuple[str, bool], tuple[Stamp, asyncio.Task[Analysis]]] = {}
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._shown: dict[str, set[str]] = {}
         self._told: set[str] = set()
@@ -157,32 +157,34 @@ class Server(LanguageServer):
         for key in self._shown:
             self.schedule(key, 0)
 
-    async def analysed(self, key: str) -> Analysis | None:
+    async def analysed(self, key: str, repairs: bool = False) -> Analysis | None:
         """The analysis of what a document holds now, made if need be; None where it is not open."""
         document = self.document(key)
         if document is None:
             return None
-        done = self._latest.get(key)
+        done = self._latest.get((key, repairs))
         if done is not None and done.document.stamp == document.stamp:
             return done
         stamp = (*document.stamp, ("", self._generation))
-        running = self._running.get(key)
+        running = self._running.get((key, repairs))
         if running is None or running[0] != stamp:
-            task = asyncio.get_running_loop().create_task(self._analyse(document, self._generation))
-            running = self._running[key] = (stamp, task)
+            task = asyncio.get_running_loop().create_task(self._analyse(document, repairs, self._generation))
+            running = self._running[key, repairs] = (stamp, task)
         return await asyncio.shield(running[1])
 
     async def fix_all(self, document: Document) -> dict[int | None, str]:
         """The new texts of a document's parts. Raises RefusalError, EvidenceError, NotebookError."""
-        return await self._in_thread(work.fix_all, document, self._work())
+        given = self._work()
+        return await self._in_thread(lambda: work.fix_all(document, given))
 
     def forget(self, key: str) -> None:
         """Clear what was shown of a closed document."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
-        self._latest.pop(key, None)
-        self._running.pop(key, None)
+        for repairs in (False, True):
+            self._latest.pop((key, repairs), None)
+            self._running.pop((key, repairs), None)
         self._notebooks.pop(key, None)
         for uri in self._shown.pop(key, set()):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
@@ -207,14 +209,15 @@ class Server(LanguageServer):
         if analysis is not None and document is not None and analysis.document.stamp == document.stamp:
             self._show(key, analysis)
 
-    async def _analyse(self, document: Document, generation: int) -> Analysis:
-        done = await self._in_thread(work.analyse, document, self._work())
+    async def _analyse(self, document: Document, repairs: bool, generation: int) -> Analysis:
+        given = self._work()
+        done = await self._in_thread(lambda: work.analyse(document, given, repairs))
         if generation == self._generation and document.key in self._shown:
-            self._latest[document.key] = done
+            self._latest[document.key, repairs] = done
         return done
 
-    async def _in_thread(self, function: Callable[[Document, Work], T], document: Document, given: Work) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, function, document, given)
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, function)
 
     def _work(self) -> Work:
         return Work(self.root, self.preferences, {document.path: document for document in self.documents()})
