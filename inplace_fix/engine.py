@@ -7,16 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inplace_fix.analysis.entries import analyse
 from inplace_fix.analysis.project import Project
 from inplace_fix.catalog.reader import load
-from inplace_fix.nouns import Finding
+from inplace_fix.nouns import Finding, Severity
 from inplace_fix.rules.base import Fault, rules
 from inplace_fix.rules.traced import join
 from inplace_fix.source import SourceError, read_source
 from inplace_fix.trace.evidence import Evidence
 from inplace_fix.trace.evidence import load as load_evidence
+
+if TYPE_CHECKING:
+    from inplace_fix.repair.carry_out import Sources
 
 POLICIES = ("unsafe", "strict", "all")
 
@@ -75,9 +79,7 @@ def check(
     ``texts`` overrides what is on disk (an editor's unsaved buffer, standard input). Imports of ``known`` files are
     followed as well, without a result for them.
     """
-    workspace = Workspace([*paths, *known], texts or {})
-    for path in paths:
-        yield workspace.check(path, options)
+    yield from Workspace([*paths, *known], texts or {}).check_all(paths, options)
 
 
 def fix(
@@ -89,7 +91,7 @@ def fix(
     all results are known before the first is yielded.
     """
     original = Workspace([*paths, *known], texts or {})
-    results = {path: original.check(path, options) for path in paths}
+    results = {result.path: result for result in original.check_all(paths, options)}
     vain: set[tuple[object, ...]] = set()
     for _ in range(MOST_RESTARTS):
         repaired = repair(results, options, texts or {}, vain, known)
@@ -170,8 +172,28 @@ class Workspace:
         self._given = dict(texts)
         self._texts: dict[Path, str] = {}
         self._evidence: Evidence | None = None
+        self._paths = tuple(paths)
+        self._elsewhere: dict[Path, list[Finding]] = {}  # certain faults that the run of another file showed
         self.project = Project(self.read)
         self.project.know(paths)
+
+    def check_all(self, paths: Sequence[Path], options: Options) -> list[FileResult]:
+        """The results of files; a program that runs through several of them shows what is certain in each."""
+        results = [self.check(path, options) for path in paths]
+        return [self.completed(result) for result in results]
+
+    def completed(self, result: FileResult) -> FileResult:
+        """A file's result with what other files' runs proved about it in place of what hung on its callers."""
+        proved = self._elsewhere.get(result.path)
+        if not proved or result.problem is not None:
+            return result
+        found = {(f.place.span, f.code): f for f in result.findings}
+        for finding in proved:
+            key = (finding.place.span, finding.code)
+            if key not in found or found[key].severity is not Severity.ERROR:
+                found[key] = finding
+        ordered = sorted(found.values(), key=lambda f: (f.place.span, f.code))
+        return replace(result, findings=tuple(ordered))
 
     def read(self, path: Path) -> str:
         """The text of a file. Raises OSError, UnicodeError, SyntaxError (for a bad encoding cookie)."""
@@ -195,7 +217,7 @@ class Workspace:
             line = getattr(error, "lineno", None)
             reason = error.msg if isinstance(error, SyntaxError) else str(error)
             return FileResult(path, text, problem=Problem(path, f"cannot be parsed: {reason}", line))
-        facts = analyse(self.project, unit, load())
+        facts = analyse(self.project, unit, load(), options.writes)
         faults = [
             fault
             for rule in rules()
@@ -222,7 +244,10 @@ class Workspace:
         sources = Sources({**self._texts, path: text})
         findings: dict[tuple[object, ...], Finding] = {}
         for fault in faults:
-            if fault.finding.place.path != path:
+            other = fault.finding.place.path
+            if other != path:
+                if fault.finding.severity is Severity.ERROR and other in self._paths:
+                    self.note_elsewhere(fault, sources, options)
                 continue
             if options.keep is not None and not options.keep(fault.finding, text):
                 continue
@@ -230,6 +255,14 @@ class Workspace:
             if key not in findings:
                 findings[key] = with_plan(fault, sources) if options.repairs else fault.finding
         return sorted(findings.values(), key=lambda f: (f.place.span, f.code))
+
+    def note_elsewhere(self, fault: Fault, sources: Sources, options: Options) -> None:
+        """Keep a fault that lies in another of the files."""
+        from inplace_fix.repair.carry_out import with_plan
+
+        other = fault.finding.place.path
+        if options.keep is None or options.keep(fault.finding, self.read(other)):
+            self._elsewhere.setdefault(other, []).append(with_plan(fault, sources))
 
 
 def asked(code: str, options: Options) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from inplace_fix.analysis import autograd, modules
@@ -28,12 +28,14 @@ from inplace_fix.analysis.values import Class, DictValue, Function, Instance, Li
 from inplace_fix.catalog.model import Catalog
 
 
-def analyse(project: Project, unit: Unit, catalog: Catalog) -> Facts:
+def analyse(project: Project, unit: Unit, catalog: Catalog, helpers: Mapping[str, int] | None = None) -> Facts:
     """Run a file's top level, then each module class, then every function that nothing has called.
+
+    ``helpers`` are functions from outside that write to an argument, by qualified name with the argument's position.
 
     A definition in which nothing can write to a tensor, itself or through what it calls, is not run on its own.
     """
-    m = Machine(project, catalog)
+    m = Machine(project, catalog, helpers or {})
     outlined = outline(unit)
     imported = writers_imported(project, unit)
     writing = reaching(outlined, imported)

@@ -37,6 +37,7 @@ from inplace_fix.analysis.values import (
     Unknown,
     Value,
 )
+from inplace_fix.catalog.model import Kind, Op, Result
 
 if TYPE_CHECKING:
     from inplace_fix.analysis.calls import Arguments
@@ -49,6 +50,8 @@ def call(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
     handler = HANDLERS.get(name)
     if handler is not None:
         return handler(m, arguments, node)
+    if name in m.helpers:
+        return helper(m, name, m.helpers[name], arguments, node)
     if name.startswith("builtins."):
         return pybuiltins.call(m, name[9:], arguments, node)
     if name.startswith("torch."):
@@ -60,6 +63,15 @@ def call(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if name.startswith(("math.", "random.", "time.", "os.", "operator.")):
         return Unknown(number=True)
     return unknown(m, arguments)
+
+
+def helper(m: Machine, name: str, position: int, arguments: Arguments, node: ast.AST) -> Value:
+    """A function of the user's own that is said to write to one of its arguments in place."""
+    if position >= len(arguments.positional):
+        return unknown(m, arguments)
+    value, expression = arguments.positional[position]
+    op = Op(name, ("self",), Result.SAME, differentiable=("self",), writes=("self",), kind=Kind.PARTIAL)
+    return apply(m, Call(op, {"self": (value, expression)}, node, Form.FUNCTION, expression))
 
 
 def torch_call(m: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 
 from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
@@ -39,7 +39,8 @@ def is_exit(key: Hashable) -> bool:
 class Machine:
     """One abstract run from one entry point (or several, one after the other, over the same heap of modules)."""
 
-    def __init__(self, project: Project, catalog: Catalog) -> None:
+    def __init__(self, project: Project, catalog: Catalog, helpers: Mapping[str, int]) -> None:
+        self.helpers = helpers
         self.project = project
         self.catalog = catalog
         self.facts = Facts()

@@ -9,9 +9,9 @@ from pathlib import Path
 import codemods
 from codemods.steps import CannotRewrite, Step
 from inplace_fix.analysis.units import split_lines
-from inplace_fix.nouns import Applicability, Edit, Finding, Fix, Place, Span
+from inplace_fix.nouns import Applicability, Certainty, Edit, Finding, Fix, Place, Severity, Span
 from inplace_fix.repair.plan import NoFix, plan
-from inplace_fix.rules.base import Fault
+from inplace_fix.rules.base import Fault, rules
 
 
 class Sources:
@@ -42,8 +42,20 @@ def with_plan(fault: Fault, sources: Sources) -> Finding:
         return fault.finding.with_fix(None, error.reason)
     if not edits:
         return fault.finding.with_fix(None, "the edit would change nothing")
-    fix = Fix(planned.form, planned.message, planned.applicability, planned.steps, edits)
-    return fault.finding.with_fix(fix)
+    message, applicability = planned.message, planned.applicability
+    if hangs_on_input(fault.finding) and applicability is Applicability.SAFE:
+        message, applicability = f"{message}; assuming that the input requires grad", Applicability.UNSAFE
+    return fault.finding.with_fix(Fix(planned.form, message, applicability, planned.steps, edits))
+
+
+def hangs_on_input(finding: Finding) -> bool:
+    """Whether a fault is one only for some callers: it is told, and not repaired unasked."""
+    return finding.severity is Severity.NOTE and finding.certainty is Certainty.POSSIBLE and not policy(finding.code)
+
+
+def policy(code: str) -> bool:
+    """Whether a rule is asked for by a policy; its findings are notes by nature."""
+    return any(rule.code == code and rule.policy != "unsafe" for rule in rules())
 
 
 def by_path(fix: Fix) -> dict[Path, list[Step]]:
