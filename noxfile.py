@@ -28,5 +28,5 @@ def checks(session: nox.Session) -> None:
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """The tests that need no torch; those that do are skipped."""
-    session.install(".", "pytest", "pytest-timeout", "hypothesis", "jsonschema", "numpy")
+    session.install(".[server]", "pytest", "pytest-timeout", "hypothesis", "jsonschema", "numpy")
     session.run("pytest", *session.posargs, env=ENVIRONMENT)

@@ -204,7 +204,11 @@ class Server(LanguageServer):
 
     async def _later(self, key: str, delay: float) -> None:
         await asyncio.sleep(delay)
-        analysis = await self.analysed(key)
+        try:
+            analysis = await self.analysed(key)
+        except Exception as error:  # a fault of the analysis itself; the session goes on
+            self.report_server_error(error, type(error))
+            return
         document = self.document(key)
         if analysis is not None and document is not None and analysis.document.stamp == document.stamp:
             self._show(key, analysis)

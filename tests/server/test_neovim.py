@@ -33,12 +33,12 @@ local function finish(failure)
   local file = io.open(out, "w")
   file:write(vim.json and vim.json.encode(seen) or vim.fn.json_encode(seen))
   file:close()
-  vim.lsp.stop_client(vim.lsp.get_active_clients())
+  vim.lsp.stop_client((vim.lsp.get_clients or vim.lsp.get_active_clients)())
   vim.cmd("qall!")
 end
 local ok, failure = pcall(function()
   vim.cmd("edit " .. root .. "/model.py")
-  local id = vim.lsp.start_client({
+  local id = (vim.lsp.start or vim.lsp.start_client)({
     name = "inplace-fix",
     cmd = { python, "-m", "inplace_fix", "server" },
     root_dir = root,
@@ -52,9 +52,9 @@ local ok, failure = pcall(function()
   vim.api.nvim_win_set_cursor(0, { seen.diagnostic.row + 1, 20 })
   seen.offered = {}
   vim.ui.select = function(items, _, choose)
-    for _, item in ipairs(items) do table.insert(seen.offered, item[2].title) end
+    for _, item in ipairs(items) do table.insert(seen.offered, (item.action or item[2]).title) end
     for _, item in ipairs(items) do
-      if item[2].isPreferred then return choose(item) end
+      if (item.action or item[2]).isPreferred then return choose(item) end
     end
     error("no preferred action among " .. #items)
   end
@@ -78,7 +78,9 @@ def test_neovim_shows_the_finding_and_its_quick_fix_makes_the_buffer_what_the_en
     (result,) = engine.fix([model], Options())
     script, out = tmp_path / "script.lua", tmp_path / "out.json"
     script.write_text(SCRIPT, encoding="utf-8")
-    homes = {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
+    homes = {
+        name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+    }
     given = {"TEST_OUT": str(out), "TEST_PYTHON": sys.executable, "TEST_ROOT": str(tmp_path)}
     ended = subprocess.run(
         [str(NVIM), "--headless", "-u", "NONE", "-n", "-c", f"luafile {script}"],
