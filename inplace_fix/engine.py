@@ -190,8 +190,11 @@ class Workspace:
         found = {(f.place.span, f.code): f for f in result.findings}
         for finding in proved:
             key = (finding.place.span, finding.code)
-            if key not in found or found[key].severity is not Severity.ERROR:
+            known = found.get(key)
+            if known is None:
                 found[key] = finding
+            elif known.severity is not Severity.ERROR:
+                found[key] = replace(finding, evidence=known.evidence)
         ordered = sorted(found.values(), key=lambda f: (f.place.span, f.code))
         return replace(result, findings=tuple(ordered))
 

@@ -274,7 +274,9 @@ def set_(m: Machine, owner: Value, name: str, value: Value, node: ast.Attribute)
             owner.module.tensors[name].write(m.condition, value, m.now())
             return
         label = f"{m.unit.segment(node.value)}.{name}"
-        owner.attributes.setdefault(name, Cell("attribute", label)).write(m.condition, value, m.now())
+        place = owner.attributes.setdefault(name, Cell("attribute", label))
+        place.write(m.condition, value, m.now())
+        m.keep(place, value)
     elif isinstance(owner, Module):
         found = module_cell(owner, name)
         if name == "inplace":

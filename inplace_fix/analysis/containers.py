@@ -23,13 +23,14 @@ def list_method(m: Machine, owner: ListValue, name: str, arguments: Arguments, n
                 cell = Cell("item", "[...]")
                 cell.write(m.condition, value, m.now())
                 owner.cells.append(cell)
+                m.keep(cell, value)
         return NONE
     if name == "extend":
         indexing.extend(m, owner, arguments.first(), node)
     elif name == "insert":
         inserted = arguments.get(1, "object")
         if inserted is not None:
-            owner.cells.insert(0, iteration.slot(m, inserted))
+            owner.cells.insert(0, iteration.kept(m, inserted))
     elif name in ("pop", "popleft"):
         if owner.cells:
             return read_cell(m, owner.cells[0 if name == "popleft" else -1], node)

@@ -46,6 +46,11 @@ def named(value: Value) -> str | None:
     return None
 
 
+def converts(op: Op) -> bool:
+    """Whether a method converts to the dtype whose name it bears."""
+    return op.name.rsplit(".", 1)[-1] in CONVERSIONS
+
+
 def of_result(
     op: Op,
     bound: Mapping[str, tuple[Value, ast.expr | None]],

@@ -220,6 +220,9 @@ def _walrus(m: Machine, node: ast.NamedExpr) -> Value:
 
 
 def _sequence(kind: str) -> Callable[[Machine, ast.Tuple | ast.List | ast.Set], Value]:
+    # a tuple is mostly taken apart at once; a list is made to be kept
+    make = iteration.slot if kind == "tuple" else iteration.kept
+
     def build(m: Machine, node: ast.Tuple | ast.List | ast.Set) -> Value:
         cells: list[Cell] = []
         exact = True
@@ -227,9 +230,9 @@ def _sequence(kind: str) -> Callable[[Machine, ast.Tuple | ast.List | ast.Set], 
             if isinstance(element, ast.Starred):
                 inner = iteration.items(m, evaluate(m, element.value), element)
                 exact = exact and iteration.exact(m, element.value)
-                cells += [iteration.slot(m, value) for value in inner]
+                cells += [make(m, value) for value in inner]
             else:
-                cells.append(iteration.slot(m, evaluate(m, element)))
+                cells.append(make(m, evaluate(m, element)))
         return ListValue(cells, kind, exact)
 
     return build
@@ -248,7 +251,7 @@ def _dict(m: Machine, node: ast.Dict) -> Value:
 
 def _comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     cells: list[Cell] = []
-    exact = _generate(m, node.generators, 0, lambda: cells.append(iteration.slot(m, evaluate(m, node.elt))))
+    exact = _generate(m, node.generators, 0, lambda: cells.append(iteration.kept(m, evaluate(m, node.elt))))
     return ListValue(cells, "list", exact)
 
 

@@ -157,7 +157,9 @@ def set_item(m: Machine, owner: Value, index: Value, value: Value) -> None:
         if key is None:
             owner.rest.write(m.branched(), value, m.now())
         else:
-            owner.cells.setdefault(key, Cell("item", f"[{key!r}]")).write(m.condition, value, m.now())
+            slot = owner.cells.setdefault(key, Cell("item", f"[{key!r}]"))
+            slot.write(m.condition, value, m.now())
+            m.keep(slot, value)
     elif isinstance(owner, ListValue) and owner.cells:
         if isinstance(key, int) and -len(owner.cells) <= key < len(owner.cells):
             owner.cells[key].write(m.condition, value, m.now())
@@ -219,7 +221,7 @@ def extend(m: Machine, owner: ListValue | DictValue, value: Value, node: ast.AST
         update(m, owner, value)
         return
     source = value if isinstance(value, ListValue) else None
-    owner.cells += [iteration.slot(m, item) for item in iteration.items(m, value, node)]
+    owner.cells += [iteration.kept(m, item) for item in iteration.items(m, value, node)]
     owner.exact = owner.exact and source is not None and source.exact and not m.condition
 
 

@@ -34,6 +34,13 @@ def listed(m: Machine, values: list[Value], kind: str = "list", exact: bool = Tr
     return ListValue([slot(m, value) for value in values], kind, exact)
 
 
+def kept(m: Machine, value: Value) -> Cell:
+    """A slot of a container that lives on, so that whoever reads the container reads the value."""
+    cell = slot(m, value)
+    m.keep(cell, value)
+    return cell
+
+
 def exact(m: Machine, node: ast.expr) -> bool:
     """Whether iterating an expression visits each item (False where items stand for an unknown number)."""
     return isinstance(node, (ast.Tuple, ast.List))

@@ -160,6 +160,14 @@ class Machine:
         if self.frame is not None:
             self.facts.gave_up.append((self.site(node), reason))
 
+    def keep(self, cell: Cell, value: Value) -> None:
+        """Remember that a list, dict or object keeps a value, through which it can be read as a whole."""
+        for _, option in options(value):
+            tensor = option.tensor if isinstance(option, Unknown) else option
+            if isinstance(tensor, Tensor):
+                for storage, _ in tensor.storages():
+                    storage.holders.append((cell, self.tick))
+
     def note_read(self, cell: Cell, value: Value, node: ast.AST, bound: int) -> None:
         """Remember that a tensor was read from a place."""
         assert self.frame is not None

@@ -319,6 +319,8 @@ def _fresh(
     tensor = m.fresh(call.node, requires=requires if node is not None else Tri.NO)
     tensor.node = node
     tensor.sure = sure
+    if any(t.role == "batched" for found in operands.values() for _, t in found):
+        tensor.role = "batched"  # made from a batched value, and batched like it
     tensor.storage.blank = not call.op.differentiable and not call.op.writes
     tensor.contiguous = True if not operands or all(t.contiguous for ts in operands.values() for _, t in ts) else None
     asked = call.bound.get("requires_grad")
@@ -388,4 +390,4 @@ def op_joins(call: Call) -> bool:
 
 def _converts(call: Call) -> bool:
     """Whether a call that may return the same object was asked for something that can change it."""
-    return call.op.result is Result.SAME_OR_FRESH and len(call.bound) > 1
+    return call.op.result is Result.SAME_OR_FRESH and (len(call.bound) > 1 or dtypes.converts(call.op))

@@ -69,6 +69,7 @@ class Storage:
         "blank",
         "closed",
         "history",
+        "holders",
         "inference",
         "label",
         "level",
@@ -87,6 +88,7 @@ class Storage:
         self.saves: list[Save] = []
         self.reads: list[Read] = []
         self.history: Node | None = None
+        self.holders: list[tuple[Cell, int]] = []  # lists, dicts and objects that keep it, since when
         self.inference = False
         self.blank = False  # filled with one value or with numbers by its creation, computed from nothing
         self.level = 0  # depth of function transforms when it was made

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inplace_fix.analysis.conditions import compatible
 from inplace_fix.analysis.facts import Read, Write
-from inplace_fix.analysis.values import Tensor
+from inplace_fix.analysis.values import Storage, Tensor
 from inplace_fix.catalog.model import Kind
 
 
@@ -30,13 +30,23 @@ def others(writes: tuple[Write, ...]) -> Others:
     outside = False
     for write in writes:
         for storage, _ in write.tensor.storages():
-            outside = outside or not storage.closed
+            outside = outside or not storage.closed or held_elsewhere(write, storage)
             for read in storage.reads:
                 later = read.tick > write.tick and read.bound < write.tick
                 later = later and (read.cell is not write.cell or write.by_flag)
                 if later and compatible(read.condition, write.condition):
                     found.setdefault((id(read.cell), read.site.line), read)
     return Others(tuple(found.values()), outside)
+
+
+def held_elsewhere(write: Write, storage: Storage) -> bool:
+    """Whether a list, dict or object keeps the memory: it may be read as a whole, without a look at its items."""
+    return any(
+        isinstance(value, Tensor) and any(held is storage for held, _ in value.storages())
+        for cell, since in storage.holders
+        if since < write.tick and cell is not write.cell
+        for _, value, _ in cell.bindings
+    )
 
 
 def rebindable(write: Write) -> bool:

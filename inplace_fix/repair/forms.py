@@ -216,7 +216,7 @@ def single_views(write: Write) -> tuple[Path, Step] | None:
     outer = made.node if isinstance(made.node, ast.expr) else made.node.iter
     named = [read.site.node for read in write.storage.reads if read.tick <= write.tick]
     base = next((node for node in reversed(named) if any(part is node for part in ast.walk(outer))), None)
-    if base is None:
-        return None
+    if base is None or isinstance(made.unit.parent(base), ast.Attribute):
+        return None  # the views come from a method such as chunk, which a list of rows does not have
     text = made.unit.segment(base)
     return made.unit.path, ReplaceExpression(made.unit.span(base), f"[{text}[i] for i in range(len({text}))]")

@@ -139,7 +139,7 @@ def flag(fault: Fault, around: Others) -> Plan:
 def array_copy(fault: Fault) -> Plan:
     """The array that a tensor shares its memory with is copied where it is taken."""
     made = fault.writes[0].tensor.made
-    if made is None or not isinstance(made.node, ast.Call):
+    if made is None or not isinstance(made.node, ast.Call) or made.node.args:
         return NoFix("copy the array before it is written, or the tensor before it is used")
     text = made.unit.segment(made.node)
     step = ReplaceExpression(made.unit.span(made.node), f"{text}.copy()")
