@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 
-from scripts.catalog_build.measure import MISFITS
+from scripts.catalog_build.measure import MISFITS, seed
 from scripts.catalog_build.surface import name_of_call
 
 # Single precision first: it is what programs use, and some kernels (LSTM, convolution) save other things in it.
@@ -75,8 +75,9 @@ def collect(surface: Mapping[str, Callable[..., Any]], written: Iterable[str]) -
 def _noted(names: Mapping[Any, list[str]]) -> Iterator[tuple[str, Call]]:
     for entry in op_db:
         forms = [form for form in (entry.op, entry.method_variant, entry.inplace_variant) if callable(form)]
+        samples = list(_samples(entry))
         for form in dict.fromkeys(forms):
-            for sample in _samples(entry):
+            for sample in samples:
                 args = (sample.input, *sample.args)
                 notes = _Notes(names, "op_db")
                 try:
@@ -88,15 +89,16 @@ def _noted(names: Mapping[Any, list[str]]) -> Iterator[tuple[str, Call]]:
 
 
 def _samples(entry: OpInfo) -> Iterator[Any]:
+    """An entry's samples, straight from its function: ``sample_inputs`` looks through the whole stack for a test."""
     dtype = next((dtype for dtype in DTYPES if dtype in entry.supported_dtypes("cpu")), None)
     if dtype is None:
         return
-    torch.manual_seed(0)
+    seed()
     differentiable = entry.supports_autograd and dtype in entry.supported_backward_dtypes("cpu")
     with torch.random.fork_rng(devices=[]):
         try:
             yield from itertools.islice(
-                entry.sample_inputs("cpu", dtype, requires_grad=differentiable), SAMPLES_PER_ENTRY
+                entry.sample_inputs_func(entry, "cpu", dtype, differentiable), SAMPLES_PER_ENTRY
             )
         except (RuntimeError, ImportError, AttributeError):
             return
@@ -116,7 +118,7 @@ def _detached(value: Any) -> Any:
 def _written(names: Mapping[Any, list[str]], lines: Iterable[str]) -> Iterator[tuple[str, Call]]:
     for line in lines:
         notes = _Notes(names, "written")
-        torch.manual_seed(0)
+        seed()
         values = scope()
 
         def call(name: str, *args: Any, notes: _Notes = notes, **kwargs: Any) -> None:

@@ -45,13 +45,14 @@ def entry(name: str, base: Signature, returns: set[str]) -> Op:
     if not schemas and info is None:
         return op
     written = [argument.name for argument in schemas[0].arguments if _writes(argument)] if schemas else []
+    differentiable = [names.get(arg.name, arg.name) for arg in info.args_with_derivatives] if info else []
     return Op(
         name=name,
         params=base.names,
         result=op.result,
         saves=tuple(save for save in _saves(info, names) if _known(save.what, base)),
-        differentiable=tuple(names.get(arg.name, arg.name) for arg in info.args_with_derivatives) if info else (),
-        writes=tuple(names.get(one, one) for one in written),
+        differentiable=tuple(one for one in differentiable if one in base.names),
+        writes=tuple(one for one in (names.get(one, one) for one in written) if one in base.names),
         source="declared",
     )
 

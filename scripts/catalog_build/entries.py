@@ -29,7 +29,8 @@ class Group:
 
 def entries(name: str, function: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Op]:
     """The entry of ``name``, then those of its overloads (``torch.max.dim``) where they differ."""
-    current = [one for one in signatures.of(name, function) if not one.scalar_first] or [_BINARY_DUNDER]
+    current = [one for one in signatures.of(name, function) if not one.scalar_first]
+    current = current or [_BINARY_DUNDER if name.endswith("__") else Signature(())]
     groups = _groups(function, current, calls)
     base = _base(current, groups)
     op = (

@@ -13,7 +13,6 @@ from scripts.catalog_build.surface import callables
 
 def build() -> Catalog:
     """Measure everything; takes minutes."""
-    torch.manual_seed(0)
     surface = callables()
     known = calls.collect(surface, written.lines())
     ops: dict[str, Op] = {}

@@ -62,7 +62,7 @@ def _runs(
     plans: list[tuple[frozenset[str], Any]] = [(mask, None) for mask in (*measure.masks(candidates), frozenset[str]())]
     plans += [(every, measure.transposed), (every, measure.strided)]
     for mask, layout in plans:
-        torch.manual_seed(0)
+        measure.seed()
         try:
             yield measure.run(function, bound, arguments, mask, layout)
         except measure.MISFITS:

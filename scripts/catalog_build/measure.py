@@ -57,6 +57,11 @@ class Seen:
     parallel: bool = False
 
 
+def seed() -> None:
+    """Start the CPU's random numbers anew; ``torch.manual_seed`` would format a stack trace for every accelerator."""
+    torch.default_generator.manual_seed(0)
+
+
 def storage_of(tensor: torch.Tensor) -> int | None:
     """An identity for the tensor's memory, None where it has none (sparse)."""
     if tensor.layout is not torch.strided:

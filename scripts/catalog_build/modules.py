@@ -21,6 +21,9 @@ MAX_SAMPLES = 16
 # Above this many parameters they are made to require grad together: what matters then is the module as a whole.
 MAX_PARAMETERS = 8
 TOGETHER = "parameters"
+
+# Modules that refuse to run without an accelerator, and one that calls the same function.
+_LIKE: dict[type[torch.nn.Module], type[torch.nn.Module]] = {torch.nn.SyncBatchNorm: torch.nn.BatchNorm2d}
 _CONTAINERS = (
     torch.nn.Container,
     torch.nn.DataParallel,
@@ -47,26 +50,23 @@ class Sample:
 
 def build() -> dict[str, ModuleFacts]:
     """All module classes by qualified name."""
-    found = {}
-    for name, cls in sorted(_classes().items()):
-        samples = {mode: list(_samples(name, cls, mode))[:MAX_SAMPLES] for mode in (True, False)}
-        if any(samples.values()):
-            found[name] = _facts(name, cls, samples)
-    for name, lazy in sorted(_lazy_classes().items()):
-        base = found[name.replace("Lazy", "")]
-        found[name] = replace(base, name=name, init=_init_names(lazy), inplace=None)
+    found: dict[str, ModuleFacts] = {}
+    for name, cls in all_classes():
+        found[name] = measured(name, cls)
     return found
 
 
-def _classes() -> dict[str, type[torch.nn.Module]]:
-    return {name: cls for name, cls in _all_classes() if not name.startswith("torch.nn.Lazy")}
+def measured(name: str, cls: type[torch.nn.Module]) -> ModuleFacts:
+    """The facts of one class, from its samples; of a lazy class, those of the class that it becomes."""
+    like = getattr(cls, "cls_to_become", None) or _LIKE.get(cls)
+    if like is not None:
+        facts_of_like = measured(f"torch.nn.{like.__name__}", like)
+        return replace(facts_of_like, name=name, init=_init_names(cls), inplace=None)
+    return _facts(name, cls, {mode: list(_samples(name, cls, mode))[:MAX_SAMPLES] for mode in (True, False)})
 
 
-def _lazy_classes() -> dict[str, type[torch.nn.Module]]:
-    return {name: cls for name, cls in _all_classes() if name.startswith("torch.nn.Lazy")}
-
-
-def _all_classes() -> Iterator[tuple[str, type[torch.nn.Module]]]:
+def all_classes() -> Iterator[tuple[str, type[torch.nn.Module]]]:
+    """The module classes with a forward of their own, by name; containers are none."""
     for leaf in dir(torch.nn):
         cls = getattr(torch.nn, leaf)
         if inspect.isclass(cls) and issubclass(cls, torch.nn.Module) and cls not in (torch.nn.Module, *_CONTAINERS):
@@ -88,7 +88,7 @@ def _init_names(cls: type[torch.nn.Module]) -> tuple[str, ...]:
 
 
 def _samples(name: str, cls: type[torch.nn.Module], training: bool) -> Iterator[Sample]:
-    torch.manual_seed(0)
+    measure.seed()
     for construct, inputs in module_samples.SAMPLES.get(name.rpartition(".")[2], ()):
         scope = {**calls.scope(), "nn": torch.nn}
         args, kwargs = eval(f"(lambda *a, **k: (a, k))({construct})", scope)
@@ -122,7 +122,7 @@ def _own(cls: type[torch.nn.Module], samples: Sequence[Sample]) -> tuple[tuple[s
 
 
 def _made(cls: type[torch.nn.Module], sample: Sample, **more: Any) -> torch.nn.Module:
-    torch.manual_seed(0)
+    measure.seed()
     return cls(*sample.args, **{**sample.kwargs, **more})
 
 
@@ -221,7 +221,7 @@ def _runs(module: torch.nn.Module, signature: Signature, bound: dict[str, Any], 
         units.update({name: frozenset([name]) for name in own if name in parameters})
     plans = [(mask, None) for mask in (*measure.masks(list(units)), frozenset[str]())]
     for mask, layout in [*plans, (frozenset(units), measure.transposed), (frozenset(units), measure.strided)]:
-        torch.manual_seed(0)
+        measure.seed()
         try:
             members = frozenset(name for unit in mask for name in units[unit])
             yield replace(measure.run(function, {**given, **own}, arguments, members, layout), mask=mask)

@@ -23,8 +23,11 @@ from scripts.catalog_build.surface import ADVANCED
 
 _TORCH = Path(torch.__file__).parent
 _DEPRECATED = Path(torchgen.__file__).parent / "packaged" / "autograd" / "deprecated.yaml"
-# Wrappers whose own signature is ``*args, **kwargs`` and whose docstring does not give another.
+# Callables whose parameters neither a stub nor a signature nor a docstring gives.
 _WRAPPED = {
+    "torch.get_device": "input",
+    "torch.conv_tbc": "input, weight, bias, pad=0",
+    "torch.nn.functional.conv_tbc": "input, weight, bias, pad=0",
     "torch.lu": "A, pivot=True, get_infos=False, *, out=None",
     "torch.unique_consecutive": "input, return_inverse=False, return_counts=False, dim=None",
 }
