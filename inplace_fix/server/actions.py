@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 
 from inplace_fix.nouns import Applicability, Finding
-from inplace_fix.server.analysis import Analysis
+from inplace_fix.server.analysis import Analysis, Rows
 from inplace_fix.server.diagnostics import Pages, diagnostic
 from inplace_fix.server.documents import Part
 from inplace_fix.server.edits import between, of_fix, workspace_edit
@@ -22,6 +22,12 @@ KINDS = [types.CodeActionKind.QuickFix, types.CodeActionKind(types.CodeActionKin
 def wanted(kind: str, only: Sequence[str] | None) -> bool:
     """Whether the editor asks for a kind: it names the kind itself or one above it."""
     return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
+
+
+def touched_rows(analysis: Analysis, part: Part, asked: types.Range, locator: Locator) -> Rows:
+    """The rows whose repairs answer for a range: those on which the findings begin that it touches."""
+    rows = frozenset(f.place.span.line for f in analysis.findings if touches(f, part, asked, locator))
+    return None if rows and analysis.document.notebook else rows  # a cell's rows are not those of the joined text
 
 
 def quick_fixes(
@@ -60,9 +66,11 @@ def repair(finding: Finding, locator: Locator, pages: Pages, versioned: bool) ->
 
 
 def fix_all_action(analysis: Analysis) -> types.CodeAction | None:
-    """The action that carries out all safe repairs, without its edit; None where there is none to carry out."""
-    safe = [f for f in analysis.findings if f.fix and f.fix.applicability is Applicability.SAFE and f.fix.edits]
-    if not safe:
+    """The action that carries out all safe repairs, without its edit; None where there is nothing to repair.
+
+    Which repairs are safe is worked out with the edit.
+    """
+    if not any(finding.code != UNUSED for finding in analysis.findings):
         return None
     stamp = [[uri, version] for uri, version in analysis.document.stamp]
     return types.CodeAction(

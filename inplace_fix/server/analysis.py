@@ -20,6 +20,9 @@ from inplace_fix.server.preferences import Preferences
 from inplace_fix.source import SourceError, read_source
 from inplace_fix.trace.evidence import EvidenceError
 
+Rows = frozenset[int] | None  # None: all
+NOWHERE: Rows = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -38,8 +41,8 @@ class Work:
 class Analysis:
     """The findings of a document, with places in cells where it is a notebook.
 
-    Their repairs are there only where ``repairs`` is set. ``open`` is what was open beside it at that moment; edits of
-    those files fit that moment alone. ``problem`` says why there are no findings to speak of: the text does not parse,
+    Repairs are there where they were asked for. ``open`` is what was open beside it at that moment, and edits of those
+    files fit that moment alone. ``problem`` says why there are no findings to speak of: the text does not parse,
     settings or evidence cannot be used. A person must be told unless ``typing`` is set, for then it is only a statement
     that is not finished yet.
     """
@@ -47,15 +50,15 @@ class Analysis:
     document: Document
     open: Mapping[Path, Document]
     findings: tuple[Finding, ...] = ()
-    repairs: bool = False
     problem: str = ""
     typing: bool = False
 
 
-def analyse(document: Document, work: Work, repairs: bool = False) -> Analysis:
+def analyse(document: Document, work: Work, rows: Rows = NOWHERE) -> Analysis:
     """Check a document as ``inplace-fix check`` would, imports followed; never raises for what a person wrote.
 
-    Without ``repairs`` it takes a fraction of the time, which is what typing leaves.
+    Repairs are worked out for findings that begin on some rows: each takes longer than finding all faults does, and
+    typing does not leave that time. Of other rows nothing need be found then.
     """
     try:
         job = job_of(document, work)
@@ -63,7 +66,7 @@ def analyse(document: Document, work: Work, repairs: bool = False) -> Analysis:
             return Analysis(document, work.open)
         texts = work.texts(document)
         known = imported(document.path, document.text, work.root, texts)
-        (result,) = engine.check([document.path], replace(job.options, repairs=repairs), texts, known)
+        (result,) = engine.check([document.path], options_for(job, rows), texts, known)
     except (RefusalError, EvidenceError, SourceError) as error:
         return Analysis(document, work.open, problem=str(error))
     if result.problem is not None:
@@ -71,7 +74,14 @@ def analyse(document: Document, work: Work, repairs: bool = False) -> Analysis:
     kept = [finding for finding in judged(result, job) if job.wanted(finding, result.text)]
     notebook = document.notebook
     findings = tuple(notebook.placed(finding) if notebook else finding for finding in kept)
-    return Analysis(document, work.open, findings, repairs)
+    return Analysis(document, work.open, findings)
+
+
+def options_for(job: Job, rows: Rows) -> engine.Options:
+    """The options of a check that works out the repairs of some rows alone."""
+    if rows is None or not rows:
+        return replace(job.options, repairs=rows is None)
+    return replace(job.options, keep=lambda finding, text: finding.place.span.line in rows)
 
 
 def fix_all(document: Document, work: Work) -> dict[int | None, str]:

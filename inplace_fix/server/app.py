@@ -12,6 +12,7 @@ from pygls.uris import to_fs_path
 from inplace_fix.notebook import NotebookError
 from inplace_fix.refusal import RefusalError
 from inplace_fix.server import actions
+from inplace_fix.server.analysis import NOWHERE
 from inplace_fix.server.edits import between, workspace_edit
 from inplace_fix.server.hover import hover
 from inplace_fix.server.preferences import KEYS, SECTION
@@ -144,8 +145,10 @@ async def hovered(ls: Server, params: types.HoverParams) -> types.Hover | None:
         return None
     key = ls.key_of(uri)
     analysis = await ls.analysed(key)
-    if analysis is not None and analysis.findings:
-        analysis = await ls.analysed(key, repairs=True)
+    if analysis is not None:
+        at = types.Range(params.position, params.position)
+        rows = actions.touched_rows(analysis, part, at, ls.locator(analysis))
+        analysis = await ls.analysed(key, rows)
     if analysis is None or part not in analysis.document.parts.values():
         return None
     return hover(analysis, part, params.position, ls.locator(analysis))
@@ -158,18 +161,17 @@ async def acted(ls: Server, params: types.CodeActionParams) -> list[types.CodeAc
     part = ls.part(uri)
     key = ls.key_of(uri)
     analysis = await ls.analysed(key)
-    if analysis is None or not analysis.findings:
-        return []
-    analysis = await ls.analysed(key, repairs=True)
     if part is None or analysis is None or analysis.problem or part not in analysis.document.parts.values():
         return []
     found: list[types.CodeAction] = []
-    if actions.wanted(types.CodeActionKind.QuickFix.value, only):
-        found += actions.quick_fixes(analysis, part, params.range, ls.locator(analysis), ls.pages, ls.versioned)
-    if actions.wanted(actions.FIX_ALL, only):
-        action = actions.fix_all_action(analysis)
-        if action is not None:
-            found.append(action if ls.resolves else await resolved(ls, action))
+    rows = actions.touched_rows(analysis, part, params.range, ls.locator(analysis))
+    if rows != NOWHERE and actions.wanted(types.CodeActionKind.QuickFix.value, only):
+        repaired = await ls.analysed(key, rows)
+        if repaired is not None and not repaired.problem and part in repaired.document.parts.values():
+            found += actions.quick_fixes(repaired, part, params.range, ls.locator(repaired), ls.pages, ls.versioned)
+    action = actions.fix_all_action(analysis) if actions.wanted(actions.FIX_ALL, only) else None
+    if action is not None:
+        found.append(action if ls.resolves else await resolved(ls, action))
     return found
 
 

@@ -15,9 +15,9 @@ from pygls.lsp.server import LanguageServer
 
 from inplace_fix import __version__
 from inplace_fix.notebook import NotebookError
-from inplace_fix.server import analysis as work
+from inplace_fix.server import analysis as analysing
 from inplace_fix.server import documents as opening
-from inplace_fix.server.analysis import Analysis, Work
+from inplace_fix.server.analysis import NOWHERE, Analysis, Rows, Work
 from inplace_fix.server.diagnostics import Pages, diagnostics
 from inplace_fix.server.documents import Document, Part, Stamp
 from inplace_fix.server.places import Locator
@@ -35,7 +35,7 @@ NOTEBOOKS = types.NotebookDocumentSyncOptions(
 
 
 class Server(LanguageServer):
-    """A session. Analyses run one at a time in a thread of their own, so that the editor's other questions are heard.
+    """A session. Analyses run one at a time in threads of their own, so that the editor's other questions are heard.
 
     The whole text comes with every change: incremental changes would have to count lines as the editor does, and
     a form feed or a line separator in a string is counted differently.
@@ -51,9 +51,10 @@ class Server(LanguageServer):
         )
         self.preferences = Preferences()
         self.pages = Pages()
-        self._worker = ThreadPoolExecutor(1, "analysis")
-        self._latest: dict[tuple[str, bool], Analysis] = {}  # by document, without and with repairs
-        self._running: dict[tuple[str, bool], tuple[Stamp, asyncio.Task[Analysis]]] = {}
+        self._workers = (ThreadPoolExecutor(1, "findings"), ThreadPoolExecutor(1, "repairs"))
+        self._latest: dict[str, Analysis] = {}
+        self._repairs: dict[str, tuple[Rows, Analysis]] = {}  # the rows that were last asked about
+        self._running: dict[tuple[str, Rows], tuple[Stamp, asyncio.Task[Analysis]]] = {}
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._shown: dict[str, set[str]] = {}
         self._told: set[str] = set()
@@ -154,44 +155,51 @@ class Server(LanguageServer):
         """Analyse and show all that is open again, whatever was known."""
         self._generation += 1
         self._latest.clear()
+        self._repairs.clear()
         for key in self._shown:
             self.schedule(key, 0)
 
-    async def analysed(self, key: str, repairs: bool = False) -> Analysis | None:
-        """The analysis of what a document holds now, made if need be; None where it is not open."""
+    async def analysed(self, key: str, rows: Rows = NOWHERE) -> Analysis | None:
+        """The analysis of what a document holds now, made if need be, with the repairs of some rows.
+
+        None where the document is not open.
+        """
         document = self.document(key)
         if document is None:
             return None
-        done = self._latest.get((key, repairs))
-        if done is not None and done.document.stamp == document.stamp:
-            return done
+        last = self._latest.get(key) if rows == NOWHERE else self._repairs.get(key, (NOWHERE, None))[1]
+        asked = NOWHERE if rows == NOWHERE else self._repairs.get(key, (NOWHERE, None))[0]
+        if last is not None and asked == rows and last.document.stamp == document.stamp:
+            return last
         stamp = (*document.stamp, ("", self._generation))
-        running = self._running.get((key, repairs))
+        running = self._running.get((key, rows))
         if running is None or running[0] != stamp:
-            task = asyncio.get_running_loop().create_task(self._analyse(document, repairs, self._generation))
-            running = self._running[key, repairs] = (stamp, task)
+            task = asyncio.get_running_loop().create_task(self._analyse(document, rows, stamp))
+            running = self._running[key, rows] = (stamp, task)
         return await asyncio.shield(running[1])
 
     async def fix_all(self, document: Document) -> dict[int | None, str]:
         """The new texts of a document's parts. Raises RefusalError, EvidenceError, NotebookError."""
         given = self._work()
-        return await self._in_thread(lambda: work.fix_all(document, given))
+        return await self._in_thread(lambda: analysing.fix_all(document, given), repairs=True)
 
     def forget(self, key: str) -> None:
         """Clear what was shown of a closed document."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
-        for repairs in (False, True):
-            self._latest.pop((key, repairs), None)
-            self._running.pop((key, repairs), None)
+        self._latest.pop(key, None)
+        self._repairs.pop(key, None)
+        for running in [running for running in self._running if running[0] == key]:
+            del self._running[running]
         self._notebooks.pop(key, None)
         for uri in self._shown.pop(key, set()):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def close(self) -> None:
         """Give back what the session holds."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        for worker in self._workers:
+            worker.shutdown(wait=False, cancel_futures=True)
         self.pages.close()
 
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[Exception]) -> None:
@@ -213,15 +221,30 @@ class Server(LanguageServer):
         if analysis is not None and document is not None and analysis.document.stamp == document.stamp:
             self._show(key, analysis)
 
-    async def _analyse(self, document: Document, repairs: bool, generation: int) -> Analysis:
-        given = self._work()
-        done = await self._in_thread(lambda: work.analyse(document, given, repairs))
-        if generation == self._generation and document.key in self._shown:
-            self._latest[document.key, repairs] = done
+    async def _analyse(self, document: Document, rows: Rows, stamp: Stamp) -> Analysis:
+        given, key = self._work(), document.key
+
+        def work() -> Analysis:
+            if self._running.get((key, rows), (None,))[0] != stamp:  # the next change came before this one's turn
+                return Analysis(document, given.open, problem="the text has changed since", typing=True)
+            return analysing.analyse(document, given, rows)
+
+        try:
+            done = await self._in_thread(work, repairs=rows != NOWHERE)
+        finally:
+            current = self._running.get((key, rows), (None,))[0] == stamp
+            if current:
+                del self._running[key, rows]
+        if current and stamp[-1] == ("", self._generation):
+            if rows == NOWHERE:
+                self._latest[key] = done
+            else:
+                self._repairs[key] = (rows, done)
         return done
 
-    async def _in_thread(self, function: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, function)
+    async def _in_thread(self, function: Callable[[], T], *, repairs: bool) -> T:
+        # repairs of a long file can take seconds, and the findings of the next change should not wait for them
+        return await asyncio.get_running_loop().run_in_executor(self._workers[repairs], function)
 
     def _work(self) -> Work:
         return Work(self.root, self.preferences, {document.path: document for document in self.documents()})

@@ -16,4 +16,4 @@ def document(path: Path, text: str, version: int = 1) -> Document:
 
 def analysis(path: Path, text: str, preferences: Preferences | None = None) -> Analysis:
     """The analysis of a text, repairs included, with nothing else open."""
-    return analyse(document(path, text), Work(path.parent, preferences or Preferences(), {}), repairs=True)
+    return analyse(document(path, text), Work(path.parent, preferences or Preferences(), {}), rows=None)

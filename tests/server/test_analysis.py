@@ -21,7 +21,8 @@ def settings(folder: Path, text: str) -> None:
 def test_repairs_are_worked_out_only_when_asked_for(tmp_path: Path) -> None:
     work = Work(tmp_path, Preferences(), {})
     opened = document(tmp_path / "m.py", FAULTY)
-    (bare,), (repaired,) = analyse(opened, work).findings, analyse(opened, work, repairs=True).findings
+    (bare,), (repaired,) = analyse(opened, work).findings, analyse(opened, work, frozenset({4})).findings
+    assert analyse(opened, work, frozenset({3})).findings == ()
     assert bare.fix is None
     assert repaired.fix is not None
     assert replace(repaired, fix=None) == bare

@@ -118,7 +118,13 @@ def test_an_unsafe_fix_is_offered_with_its_assumption_and_never_preferred(tmp_pa
         assert repair.title == f"Unsafe fix of IPF001: {finding.fix.message}"
         assert repair.is_preferred is False
         assert client.applied(repair)[uri] == apply(UNSAFE, finding.fix.edits)
-        assert [other.title for other in others] == ["Ignore IPF001 (saved-tensor-overwritten) on this line"]
+        assert [other.title for other in others] == [
+            "Ignore IPF001 (saved-tensor-overwritten) on this line",
+            "inplace-fix: make all safe repairs",
+        ]
+        safe = await client.code_action_resolve_async(others[-1])
+        assert safe.edit is not None
+        assert not safe.edit.document_changes
 
     at_work(test, tmp_path, UNSAFE)
 
