@@ -28,26 +28,22 @@ def test_another_name_that_is_read_after_the_write_looks(taken: str) -> None:
     assert readers(X + f"y = x.exp()\n{taken}\ny.add_(1)\nprint(z)\n" + END) == {6}
 
 
-CONTAINED = pytest.mark.xfail(reason="a container that is read as a whole is not known to read its items", strict=True)
-
-
 @pytest.mark.parametrize(
     ("taken", "read"),
     [
         ("z = [y]", "print(z[0])"),
         ("z = [y]", "for t in z: print(t)"),
         ("z = {'a': y}", "print(z['a'])"),
-        pytest.param("z = [y]", "print(z)", marks=CONTAINED),
-        pytest.param("z = [y]", "torch.stack(z)", marks=CONTAINED),
-        pytest.param("z = {'a': y}", "print(z)", marks=CONTAINED),
-        pytest.param("z = [y]", "print(*z)", marks=CONTAINED),
+        ("z = [y]", "print(z)"),
+        ("z = [y]", "torch.stack(z)"),
+        ("z = {'a': y}", "print(z)"),
+        ("z = [y]", "print(*z)"),
     ],
 )
 def test_a_container_that_is_read_after_the_write_looks(taken: str, read: str) -> None:
     assert not others(faults(X + f"y = x.exp()\n{taken}\ny.add_(1)\n{read}\n" + END)[0].writes).none
 
 
-@CONTAINED
 def test_a_container_that_a_function_returns_looks() -> None:
     text = "def f(x: torch.Tensor):\n    y = x.exp()\n    z = [y]\n    y.add_(1)\n    return z\n"
     assert not others(faults(text)[0].writes).none
