@@ -39,7 +39,7 @@ def check(facts: Facts) -> Iterator[Fault]:
 
 def refused(write: Write) -> bool:
     """Whether elements of the receiver share memory and the write cares."""
-    if write.view not in ("expanded", "overlapping") or write.tensor.maybe:
+    if write.view not in ("expanded", "overlapping"):
         return False
     if write.form in (Form.STORE, Form.AUGMENTED_STORE) or write.op is None:
         return False
