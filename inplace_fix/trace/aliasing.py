@@ -108,7 +108,7 @@ class Aliasing:
 
     def _report_shared(self, shared: _Shared, related: tuple[tuple[str, Site], ...]) -> None:
         observed = Observed(
-            "shared-storage",
+            "shared-memory",
             "silent",
             "",
             "setting .data copies nothing: the parameter and what it was set to are one memory since, and an in-place "

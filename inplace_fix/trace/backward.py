@@ -17,7 +17,8 @@ from inplace_fix.trace.positions import Site
 from inplace_fix.trace.recorder import SEEN, Observed, Recorder, Wrote
 from inplace_fix.trace.stamps import Stamps
 
-_ORDER = "run every backward that needs these weights before the optimizer steps, or compute the forward again after the step"
+_ORDER = "run every backward that needs these weights before the optimizer steps, or compute the forward again
+after the step"
 
 _OPERATION = re.compile(r"inplace version of (\w+)'|In-place (\w+) backward")
 
@@ -34,7 +35,9 @@ class Backward:
         self.after: list[Callable[[], None]] = []
 
     def install(self, patches: Patches) -> None:
-        """Replace the one function through which ``backward``, ``grad`` and the function transforms enter the engine."""
+        """Replace the one function through which ``backward``, ``grad`` and the function transforms enter the
+        engine.
+        """
         original = torch.autograd.graph._engine_run_backward
         recorder, frame_of = self._recorder, sys._getframe
 
@@ -77,7 +80,7 @@ class Backward:
         if explanation is not None and site is not None:
             named = _OPERATION.search(message)
             writes = self._writers((named[1] or named[2]).lower()) if named is not None else ()
-            self._recorder.report([_fault(explanation, message, writes or ((site, "", None),), site)], error)
+            self._recorder.report([_fault(explanation, message, writes, site)], error)
 
     def observed(self, stale: graph.Stale, backward: Site | None) -> Observed:
         """A stale saved value as a fault, with the forward expression that saved it where that is known."""

@@ -1,7 +1,8 @@
 """Keeps the tracer out of torch.compile's way.
 
 TorchDynamo makes tables of torch's functions when it is imported: they must hold the functions, not their wrappers. And
-while compiled code runs the mode is off: the compiler would trace it into the program, split graphs where the mode reads
+while compiled code runs the mode is off: the compiler would trace it into the program, split graphs where the mode
+reads
 frames, and compute a wrong result for some of the parts (seen with PyTorch 2.13).
 """
 

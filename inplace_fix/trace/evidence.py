@@ -1,6 +1,7 @@
 """Evidence files: a run's faults and facts as versioned JSON, joined over runs and dropped where the source changed.
 
-The format is described in ``docs/evidence.md``. Nothing here imports torch, so that a check can read evidence without it.
+The format is described in ``docs/evidence.md``. Nothing here imports torch, so that a check can read evidence
+without it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ _ITEM_SIZES = {
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A value that a node saved: ``attribute`` is its name in the backward formula (``self``, ``result``, ``weight``)."""
+    """A value that a node saved: ``attribute`` is its name in the backward formula (``self``, ``result``,
+    ``weight``).
+    """
 
     node: Any
     attribute: str
@@ -88,7 +90,8 @@ def attributes(node: Any) -> tuple[tuple[str, str], ...] | None:
 
 
 def raw_values(node: Any) -> Iterator[tuple[str, Any]]:
-    """The values that a node holds, unread, as (attribute, SavedTensor); those behind hooks of the program are left out.
+    """The values that a node holds, unread, as (attribute, SavedTensor); those behind hooks of the program are
+    left out.
 
     Reading a value behind a hook would run the hook: a checkpoint would compute its block again.
     """

@@ -17,6 +17,7 @@ from inplace_fix.trace.frames import local_variables
 from inplace_fix.trace.patches import Patches
 from inplace_fix.trace.positions import Site
 from inplace_fix.trace.recorder import Observed, Recorder, Started
+from inplace_fix.trace.regions import narrowed, overlap, overlaps_itself, region_of
 from inplace_fix.trace.statements import Statements
 from inplace_fix.trace.storages import Entry
 
@@ -66,8 +67,7 @@ class Hazards:
         """A write to a tensor in which several elements are one memory cell; PyTorch only refuses stride 0."""
         if not started.sampled or started.op in _FILLS or started.region is None:
             return
-        _, shape, strides = started.region[0]
-        if storages.overlaps_itself(shape, strides):
+        if overlaps_itself(narrowed(started.region)):
             self._report(
                 started,
                 "overlap",
@@ -105,19 +105,19 @@ class Hazards:
         source = storages.storage_of(value)
         if storage is None or source is None or storage._cdata != source._cdata:
             return
-        target = started.region
+        target = narrowed(started.region) if started.region is not None else None
         statement = self._statements.of(started.site)
         before = getattr(storage, "_inplace_fix_stored", None)
         storage._inplace_fix_stored = (statement, started.site, id(frame), target)
         if before is None or statement is None or before[0] is not statement or before[2] != id(frame):
             return
-        region = storages.geometry(value)
+        region = region_of(value)
         if before[1] is started.site or before[3] is None or region is None or region == target:
             return
-        if storages.overlap(before[3], region):
+        if overlap(before[3], region):
             self._report(
                 started,
-                "swapped-views",
+                "row-swap",
                 "silent",
                 "the value is a view of memory that the same statement has just overwritten, so the old value is lost",
                 "gather first: x[[i, j]] = x[[j, i]], or clone one side",
@@ -141,7 +141,7 @@ class Hazards:
         shared = count is not None and count() > (1 if custom else 2)
         self._report(
             started,
-            "gradient-write",
+            "gradient-written",
             "silent" if shared else "hazard",
             "the gradient handed to a hook or a backward is not its own: autograd may hand the same tensor to another "
             "branch (`+` does), and gradients have no version check",

@@ -1,4 +1,5 @@
-"""What a traced run leaves behind: places, faults and facts as frozen values; reading and joining them imports no torch.
+"""What a traced run leaves behind: places, faults and facts as frozen values; reading and joining them imports no
+torch.
 
 ``inplace_fix.trace.evidence`` reads and writes them as files.
 """
@@ -28,8 +29,10 @@ class EvidenceError(Exception):
 class Write:
     """One in-place write that a fault speaks of.
 
-    ``place`` is the expression that wrote, in the innermost frame outside torch. ``caller`` is the user's own call where
-    that frame lies in an installed library. ``made_at`` is where the module was constructed whose ``inplace=True`` wrote.
+    ``place`` is the expression that wrote, in the innermost frame outside torch. ``caller`` is the user's own call
+    where
+    that frame lies in an installed library. ``made_at`` is where the module was constructed whose ``inplace=True``
+    wrote.
     """
 
     place: Place

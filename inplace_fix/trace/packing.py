@@ -1,7 +1,8 @@
 """Saved values behind hooks: checkpoints, ``save_on_cpu`` and the program's own switch PyTorch's version check off.
 
 Each value is dated when it is packed; when it comes back, writes to its storage since that date are reported.
-Also dates what a custom Function hands to ``save_for_backward``, since PyTorch notes versions only when forward returns.
+Also dates what a custom Function hands to ``save_for_backward``, since PyTorch notes versions only when forward
+returns.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _Dates = list[tuple[int, int, "Site | None"]]
 class _Packed:
     """What a pack hook gave, with when and where.
 
-    ``dates`` is the list of dates on the value's storage at that time, ``number`` counts the values of one pair of hooks.
+    ``dates`` is the list of dates on the value's storage at that time, ``number`` counts the values of one pair of
+    hooks.
     """
 
     __slots__ = ("dates", "number", "site", "tick", "value")

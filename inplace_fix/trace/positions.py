@@ -62,7 +62,9 @@ class _Code:
 
 
 class Positions:
-    """All sites of one run. Code objects are keyed by ``id``: their own hash walks through their constants each time."""
+    """All sites of one run. Code objects are keyed by ``id``: their own hash walks through their constants
+    each time.
+    """
 
     def __init__(self, torch_root: str) -> None:
         self._codes: dict[int, _Code] = {}
@@ -74,7 +76,9 @@ class Positions:
         self._standard = tuple({paths["stdlib"] + os.sep, paths["platstdlib"] + os.sep})
 
     def site(self, frame: FrameType | None) -> Site | None:
-        """The site of the innermost frame that belongs neither to torch nor to the standard library nor to the tracer."""
+        """The site of the innermost frame that belongs neither to torch nor to the standard library nor to the
+        tracer.
+        """
         codes = self._codes
         while frame is not None:
             code = frame.f_code
@@ -93,6 +97,11 @@ class Positions:
                 return found
             frame = frame.f_back
         return None
+
+    def known(self, frame: FrameType) -> Site | None:
+        """The site of a frame of the user's own tree that has been met before; None for any other frame."""
+        entry = self._codes.get(id(frame.f_code))
+        return entry.sites.get(frame.f_lasti) if entry is not None and entry.kind == OWN else None
 
     def chain(self, frame: FrameType | None) -> tuple[Site, ...]:
         """The sites of the user's own running functions, the innermost first."""

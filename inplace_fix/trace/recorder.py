@@ -21,6 +21,7 @@ from inplace_fix.trace.errors import BASE_WRITTEN, explain, first_sentence
 from inplace_fix.trace.frames import local_variables
 from inplace_fix.trace.modules import ModuleOrigins
 from inplace_fix.trace.positions import OWN, Positions, Site
+from inplace_fix.trace.regions import Region, region_of
 from inplace_fix.trace.sampling import Sample, share
 from inplace_fix.trace.storages import Entry
 
@@ -69,7 +70,7 @@ class Started:
     before: int | None
     tick: int
     made_at: Site | None
-    region: tuple[storages.Geometry, int] | None
+    region: Region | None
     silent: bool = False
     via: str = ""
     sampled: bool = False
@@ -118,7 +119,7 @@ class Recorder:
             self._share(receiver, site, sample)
         region = None
         if self.full:
-            region = storages.target(receiver, args[1]) if op == "__setitem__" else storages.geometry(receiver)
+            region = region_of(receiver, args[1] if op == "__setitem__" and len(args) > 1 else None)
         started = Started(site, op, storages.version_of(receiver), self.tick, made_at, region, via=via, sampled=sampled)
         for check in self.checks:
             check(started, receiver, args, frame)
@@ -148,7 +149,8 @@ class Recorder:
         if storage is None:
             return
         entry = storages.note(storage, started.site, started.made_at)
-        self.recent.append(weakref.ref(storage))
+        if not entry.tick:
+            self.recent.append(weakref.ref(storage))
         entry.before, entry.after, entry.op, entry.tick = before, after, started.op, started.tick
         entry.silent, entry.via = started.silent, started.via
         if started.region is not None:
@@ -157,6 +159,22 @@ class Recorder:
             entry.regions.append(started.region)
         for told in self.noted:
             told(entry, receiver, storage, started)
+
+    def wrote_again(self, site: Site, op: str, receiver: torch.Tensor, before: int, tick: int) -> None:
+        """As ``wrote`` for the *writes* level, at a site whose facts are known well enough: as little as can be."""
+        after = receiver._version
+        if after == before:
+            return
+        self._since_backward.add(site)
+        storage = storages.storage_of(receiver)
+        if storage is None:
+            return
+        log: dict[Site, Entry] | None = getattr(storage, "_inplace_fix_writes", None)
+        entry = log.get(site) if log is not None else None
+        if entry is None:
+            entry = storages.note(storage, site)
+            self.recent.append(weakref.ref(storage))
+        entry.before, entry.after, entry.op, entry.tick = before, after, op, tick
 
     def wrote_silently(self, frame: FrameType, receivers: Iterable[object], op: str, tick: int) -> None:
         """Log writes that happened inside an operation at ``tick`` and moved no version counter."""
@@ -167,7 +185,7 @@ class Recorder:
             if isinstance(receiver, torch.Tensor):
                 version = storages.version_of(receiver)
                 if version is not None:
-                    region = storages.geometry(receiver)
+                    region = region_of(receiver)
                     self.wrote(Started(site, op, version, tick, None, region, silent=True), receiver)
 
     def refused(self, started: Started, receiver: torch.Tensor, error: BaseException) -> None:
@@ -310,7 +328,9 @@ _VIEWS = {"multi-output-view", "no-grad-view", "hook-view", "custom-function-vie
 
 
 def _origin(kind: str, receiver: torch.Tensor, site: Site) -> tuple[tuple[str, Site], ...]:
-    """Where the refused tensor came from, as far as the *full* level noted it: the view, or the tensor's first place."""
+    """Where the refused tensor came from, as far as the *full* level noted it: the view, or the tensor's first
+    place.
+    """
     storage = storages.storage_of(receiver)
     sites = [one for one in getattr(storage, "_inplace_fix_sites", ()) if one is not site and one.value is not None]
     if not sites:

@@ -65,7 +65,7 @@ def _lines(number: int, fault: Fault, root: Path, sources: _Sources) -> Iterator
             yield from sources.excerpt("by the module made", write.made_at, root)
         if write.caller is not None:
             yield from sources.excerpt("called", write.caller, root)
-    if not fault.writes:
+    if not fault.writes and fault.kind == "saved-tensor":
         yield "   the write was not seen: it was done by compiled code or by a function taken from torch before the run"
     if fault.saved is not None:
         yield from sources.excerpt(f"saved{_by(fault)}", fault.saved, root)
@@ -74,7 +74,7 @@ def _lines(number: int, fault: Fault, root: Path, sources: _Sources) -> Iterator
     for text, place in fault.related:
         yield from sources.excerpt(text, place, root)
     if fault.backward is not None:
-        yield from sources.excerpt("needed by the backward", fault.backward, root)
+        yield from sources.excerpt("raised" if not fault.writes else "needed by the backward", fault.backward, root)
     yield f"   why: {fault.why}"
     yield f"   what to do: {fault.remedy}"
 

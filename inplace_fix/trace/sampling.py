@@ -50,6 +50,14 @@ class Sample:
         self.count += 1
         return self.count < 4 or not self.count & (self.count - 1)
 
+    def passes(self) -> bool:
+        """Count one observation and give True, unless it is due to be looked at: then ``due`` counts it."""
+        count = self.count + 1
+        if count < 4 or not count & (count - 1):
+            return False
+        self.count = count
+        return True
+
     def add(self, tensor: torch.Tensor, op: str) -> None:
         """Look at a tensor closely (some microseconds)."""
         _keep(self.ops, op)

@@ -20,6 +20,7 @@ from inplace_fix.trace.full import Handler
 from inplace_fix.trace.patches import Patches
 from inplace_fix.trace.positions import Site
 from inplace_fix.trace.recorder import Observed, Recorder, Started
+from inplace_fix.trace.regions import overlap, region_of
 from inplace_fix.trace.stamps import Stamps, next_number
 from inplace_fix.trace.storages import Entry
 
@@ -114,14 +115,14 @@ class SilentWrites:
 
     def later(self, entries: Any, tensor: torch.Tensor, tick: int) -> Iterator[Entry]:
         """The writes to the memory of ``tensor`` after ``tick``."""
-        region = storages.geometry(tensor)
+        region = region_of(tensor)
         for entry in entries:
             if entry.tick <= tick:
                 continue
             if entry.swapped:
                 if entry.swapped == tensor._cdata:
                     yield entry
-            elif region is None or not entry.regions or any(storages.overlap(region, one) for one in entry.regions):
+            elif region is None or not entry.regions or any(overlap(region, one) for one in entry.regions):
                 yield entry
 
     def _arm(self, entry: Entry, receiver: torch.Tensor, storage: Any, started: Started) -> None:
@@ -188,7 +189,7 @@ class SilentWrites:
         if site is not None:
             for tensor, version in zip(tensors, before, strict=True):
                 silent = storages.version_of(tensor) == version
-                started = Started(site, func.__name__, version, tick, None, storages.geometry(tensor), silent=silent)
+                started = Started(site, func.__name__, version, tick, None, region_of(tensor), silent=silent)
                 recorder.wrote(started, tensor)
                 storage = storages.storage_of(tensor)
                 if storage is not None:
@@ -244,7 +245,9 @@ def silent_faults(
 
 
 def _told_apart(fault: Observed, writes: Sequence[Entry], saved: tuple[Site, ...]) -> Observed:
-    """Where one line both saved and wrote, as a layer's call does in two forward passes, name the calls that led there."""
+    """Where one line both saved and wrote, as a layer's call does in two forward passes, name the calls that
+    led there.
+    """
     chain = next((entry.chain for entry in writes if entry.chain), ())
     if not chain or not saved or chain[0] is not saved[0]:
         return fault

@@ -17,7 +17,9 @@ class Statements:
         self._known: dict[Site, ast.stmt | None] = {}
 
     def of(self, site: Site) -> ast.stmt | None:
-        """The innermost simple statement that the site's expression belongs to; None where the source cannot be read."""
+        """The innermost simple statement that the site's expression belongs to; None where the source cannot
+        be read.
+        """
         if site not in self._known:
             filename = site.code.co_filename
             span = self._spans.span(site.code, site.lasti)

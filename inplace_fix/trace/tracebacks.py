@@ -27,7 +27,8 @@ def clean(error: BaseException) -> BaseException:
 def strip(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback without our frames, and without the detour torch's functions take when a mode is on.
 
-    With a mode, ``F.relu`` calls ``handle_torch_function``, which calls the mode, which calls ``F.relu`` again: only the
+    With a mode, ``F.relu`` calls ``handle_torch_function``, which calls the mode, which calls ``F.relu`` again:
+    only the
     last is a frame of the plain run.
     """
     kept: list[TracebackType] = []

@@ -1,6 +1,7 @@
 """Lets warnings that torch's C++ code gives inside a wrapper appear at the line they belong to.
 
-Python puts such a warning down to the innermost Python frame, which would be the wrapper's; also, Python shows a warning
+Python puts such a warning down to the innermost Python frame, which would be the wrapper's; also, Python shows a
+warning
 once a line, and all lines of the program would count as the one line of the wrapper.
 """
 

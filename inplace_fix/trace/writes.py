@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional
 
 from inplace_fix.trace.patches import Patches
-from inplace_fix.trace.recorder import Recorder
+from inplace_fix.trace.recorder import Recorder, Started
 
 Function = Callable[..., Any]
 
@@ -93,7 +93,9 @@ def install(recorder: Recorder, patches: Patches) -> dict[Function, Function]:
 
 
 def _scripting_names() -> dict[int, str]:
-    """TorchScript's table of builtin functions, keyed by ``id``: wrappers must be in it, else they cannot be scripted."""
+    """TorchScript's table of builtin functions, keyed by ``id``: wrappers must be in it, else they cannot be
+    scripted.
+    """
     try:
         from torch.jit._builtins import _get_builtin_table
     except ImportError:
@@ -109,6 +111,7 @@ def wrap(recorder: Recorder, original: Function, name: str) -> Function:
     mode_is_on = torch._C._is_torch_function_mode_enabled
     tensor_type = torch.Tensor
     begin, wrote, refused = recorder.begin, recorder.wrote, recorder.refused
+    known, wrote_again, full = recorder.positions.known, recorder.wrote_again, recorder.full
 
     def in_place(*args: Any, **kwargs: Any) -> Any:
         # With a mode on, torch comes back to this very wrapper with the mode off: the write is noted there, once.
@@ -117,7 +120,24 @@ def wrap(recorder: Recorder, original: Function, name: str) -> Function:
         receiver = args[0] if args else kwargs.get("input")
         if not isinstance(receiver, tensor_type):
             return original(*args, **kwargs)
-        started = begin(frame_of(1), receiver, name, args)
+        frame = frame_of(1)
+        site = None if full else known(frame)
+        sample = site.write if site is not None else None
+        if sample is not None and site is not None and sample.passes():
+            try:
+                before = receiver._version
+            except RuntimeError:  # an inference tensor
+                before = -1
+            tick = recorder.tick = recorder.tick + 1
+            try:
+                result = original(*args, **kwargs)
+            except Exception as error:
+                refused(Started(site, name, before, tick, None, None), receiver, error)
+                raise
+            if before >= 0:
+                wrote_again(site, name, receiver, before, tick)
+            return result
+        started = begin(frame, receiver, name, args)
         if started is None:
             return original(*args, **kwargs)
         try:

@@ -20,7 +20,7 @@ def test_two_parameters_that_share_memory_are_named_where_it_was_set(tmp_path: P
         optimizer.step()
         """,
     )
-    assert seen.kinds == ["shared-storage"]
+    assert seen.kinds == ["shared-memory"]
     assert seen.writes(seen.faults[0]) == ["t.data"]
     assert [seen.text(place) for _, place in seen.faults[0].related] == ["optimizer.step()"]
 
@@ -38,7 +38,7 @@ def test_a_vector_that_became_the_parameters_is_named_when_it_is_read_again(tmp_
         change = parameters_to_vector(model.parameters()) - centre
         """,
     )
-    assert seen.kinds == ["shared-storage"]
+    assert seen.kinds == ["shared-memory"]
     assert seen.writes(seen.faults[0]) == ["vector_to_parameters(centre, model.parameters())"]
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from inplace_fix.trace.evidence import load
 from inplace_fix.trace.observations import Evidence
 

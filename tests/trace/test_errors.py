@@ -11,7 +11,7 @@ from triggers import TRIGGERS, Trigger
 
 import inplace_fix
 from inplace_fix.trace.errors import explain, first_sentence
-from inplace_fix.trace.observations import Place
+from inplace_fix.trace.observations import Fault, Place
 
 
 @pytest.mark.parametrize("level", ["writes", "full"])
@@ -38,7 +38,13 @@ def test_an_error_is_explained_at_its_expression(trigger: Trigger, level: str, t
         assert fault.remedy
         assert not fault.caught
     if trigger.expression:
-        assert _text(trigger.program, raised[0].writes[0].place) == trigger.expression
+        assert _text(trigger.program, _place(raised[0])) == trigger.expression
+
+
+def _place(fault: Fault) -> Place:
+    place = fault.writes[0].place if fault.writes else fault.backward
+    assert place is not None
+    return place
 
 
 def _text(source: str, place: Place) -> str:

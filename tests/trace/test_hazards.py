@@ -28,10 +28,10 @@ def _case(name: str, kind: str, write: str, body: str) -> object:
             "d[i, j]",
             "d = torch.zeros(3, 3)\ni, j = torch.tensor([0, 0]), torch.tensor([1, 1])\nd[i, j] -= 1",
         ),
-        _case("swapped rows", "swapped-views", "p[1]", "p = torch.rand(3, 2)\np[0], p[1] = p[1], p[0]"),
+        _case("swapped rows", "row-swap", "p[1]", "p = torch.rand(3, 2)\np[0], p[1] = p[1], p[0]"),
         _case(
             "hook",
-            "gradient-write",
+            "gradient-written",
             "g.clamp_(-1, 1)",
             """
             a, b = torch.rand(3, requires_grad=True) * 1, torch.rand(3, requires_grad=True) * 1
@@ -41,7 +41,7 @@ def _case(name: str, kind: str, write: str, body: str) -> object:
         ),
         _case(
             "custom backward",
-            "gradient-write",
+            "gradient-written",
             "grad.mul_(0.1)",
             """
             class Scale(torch.autograd.Function):
