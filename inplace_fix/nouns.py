@@ -78,7 +78,8 @@ class Edit:
 class Fix:
     """A repair of one finding: all its edits together or none.
 
-    ``steps`` is the plan in terms of the code forms, ``edits`` the same in text, filled in once the plan was carried out.
+    ``steps`` is the plan in terms of the code forms, ``edits`` the same in text, filled in once the plan was
+    carried out.
     ``message`` says what is done and, for an unsafe fix, under which assumption it is right.
     """
 

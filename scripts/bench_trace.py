@@ -132,8 +132,8 @@ def _anomaly() -> Iterator[None]:
 WORKLOADS = {"cnn": cnn, "transformer": transformer, "rnn": rnn}
 WAYS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "plain again": contextlib.nullcontext,
-    "writes": lambda: inplace_fix.tracing("writes", quiet=True),
-    "full": lambda: inplace_fix.tracing("full", quiet=True),
+    "writes": lambda: inplace_fix.tracing("writes", quiet=True),  # type: ignore[operator]
+    "full": lambda: inplace_fix.tracing("full", quiet=True),  # type: ignore[operator]
     "detect_anomaly": _anomaly,
 }
 

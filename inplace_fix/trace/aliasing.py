@@ -140,9 +140,11 @@ class Aliasing:
                     "lost-write",
                     "silent",
                     "",
-                    "the tensor is a copy here, since its source is not contiguous, and nobody read it after the write: "
+                    "the tensor is a copy here, since its source is not contiguous, and nobody read "
+                    "it after the write: "
                     "the write never reached the source",
-                    "write to the source itself (x.view(-1) raises where it cannot be a view), or use the copy's result",
+                    "write to the source itself (x.view(-1) raises where it cannot be a view), or "
+                    "use the copy's result",
                     tuple(copy.writes),
                     related=(("the copy was made", copy.made),),
                 )

@@ -17,8 +17,10 @@ from inplace_fix.trace.positions import Site
 from inplace_fix.trace.recorder import SEEN, Observed, Recorder, Wrote
 from inplace_fix.trace.stamps import Stamps
 
-_ORDER = "run every backward that needs these weights before the optimizer steps, or compute the forward again
-after the step"
+_ORDER = (
+    "run every backward that needs these weights before the optimizer steps, "
+    "or compute the forward again after the step"
+)
 
 _OPERATION = re.compile(r"inplace version of (\w+)'|In-place (\w+) backward")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from torch.overrides import (
+from torch.overrides import (  # type: ignore[attr-defined]
     TorchFunctionMode,
     _get_current_function_mode,
     _len_torch_function_stack,
@@ -59,8 +59,8 @@ def _suspending(kind: type[TorchFunctionMode], original: Callable[[Any], Any]) -
             suspended.mode = suspended.by = None
         elif callback is not None and callback is not False and suspended.by is None:
             # None and False mean that Python runs the call itself, anything else is the compiler.
-            if _len_torch_function_stack() and isinstance(_get_current_function_mode(), kind):
-                suspended.mode, suspended.by = _pop_mode(), caller
+            ours = bool(_len_torch_function_stack()) and isinstance(_get_current_function_mode(), kind)
+            suspended.mode, suspended.by = (_pop_mode(), caller) if ours else (suspended.mode, suspended.by)
         return original(callback)
 
     return set_eval_frame

@@ -40,14 +40,16 @@ _KNOWN = (
     _message(
         r"a view of a leaf Variable that requires grad is being used in an in-place operation",
         "view-of-leaf",
-        "the written tensor is a view of a leaf that requires grad: the leaf is the start of the graph, its old value has "
+        "the written tensor is a view of a leaf that requires grad: the leaf is the "
+        "start of the graph, its old value has "
         "no history that a write could be added to",
         "under torch.no_grad() if this is an update or an initialisation; else write to a clone of the leaf",
     ),
     _message(
         r"a leaf Variable that requires grad (is being|has been) used in an in-place operation",
         "leaf",
-        "the written tensor is a leaf that requires grad: it is the start of the graph, its old value has no history that "
+        "the written tensor is a leaf that requires grad: it is the start of the graph, "
+        "its old value has no history that "
         "a write could be added to",
         f"under torch.no_grad() if this is an update or an initialisation; else {_OUT_OF_PLACE}",
     ),
@@ -60,7 +62,8 @@ _KNOWN = (
     _message(
         r"A view was created in (no_grad|inference) mode and is being modified inplace",
         "no-grad-view",
-        "the view was made where no graph is recorded and is written to where one is: PyTorch cannot tell which is meant",
+        "the view was made where no graph is recorded and is written to where one is: "
+        "PyTorch cannot tell which is meant",
         "make the view and write to it in the same mode: both inside the block, or both outside",
     ),
     _message(
@@ -86,7 +89,8 @@ _KNOWN = (
     _message(
         r"is a view and is being modified inplace",
         "multi-output-view",
-        "the tensor is one of several views that one operation gave (chunk, split, unbind, iteration over a tensor), and "
+        "the tensor is one of several views that one operation gave (chunk, split, "
+        "unbind, iteration over a tensor), and "
         "these must not be written to",
         f"{_OUT_OF_PLACE}, or take the piece by slicing (x[:, :n], x.narrow(...)) and write to that",
     ),
@@ -118,7 +122,8 @@ _KNOWN = (
     _message(
         r"mark_dirty|marked as dirty|modifies inplace an input that is a view|modify views in-place must return",
         "custom-function",
-        "a custom Function that changes an input must say so with ctx.mark_dirty and return that very input, alone if the "
+        "a custom Function that changes an input must say so with ctx.mark_dirty and "
+        "return that very input, alone if the "
         "input is a view",
         "return the changed input, or work on a clone of the input and do not mark it",
     ),
@@ -150,7 +155,8 @@ _KNOWN = (
         r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible",
         "functorch",
         "the written tensor was made without the mapped dimension, so there is no room for one value per example",
-        "make the written tensor from a mapped one (torch.zeros_like(y), y.new_zeros(n)), or build the result out of place",
+        "make the written tensor from a mapped one (torch.zeros_like(y), "
+        "y.new_zeros(n)), or build the result out of place",
     ),
     _message(
         r"provided attempted to call in-place operation .* that would mutate a captured Tensor",
@@ -259,7 +265,8 @@ _KNOWN = (
         r"Trying to backward through the graph a second time",
         "freed-graph",
         "the first backward freed the saved values; nothing was overwritten",
-        "backward(retain_graph=True) the first time, or compute the forward again; in a loop, detach what is carried over",
+        "backward(retain_graph=True) the first time, or compute the forward again; in a "
+        "loop, detach what is carried over",
     ),
     _message(
         r"that already has a forward gradient at the same level|set a value of a forward grad"
@@ -289,7 +296,8 @@ _KNOWN = (
     _message(
         r"(numpy|assignment destination|array) is read-only|is not writable",
         "not-writable",
-        "`a.b += v` writes in place and then assigns to the attribute, which cannot be assigned: the write is done already",
+        "`a.b += v` writes in place and then assigns to the attribute, which cannot be "
+        "assigned: the write is done already",
         "write to the tensor itself: a.b.add_(v), or compute out of place",
     ),
 )

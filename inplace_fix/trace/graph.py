@@ -126,7 +126,7 @@ def tensor_of(raw: Any) -> torch.Tensor | None:
 
 def stale(outputs: Any) -> list[Stale]:
     """Every saved value in the graph that a backward would refuse."""
-    found = []
+    found: list[Any] = []
     for node in nodes(roots_of(outputs)):
         for attribute, message in _mismatches(node):
             found.extend(_explained(node, attribute, message))
@@ -150,7 +150,7 @@ def versions(message: str) -> tuple[int, int] | None:
 
 def stale_in(traceback: TracebackType | None) -> list[Stale]:
     """Stale values of nodes that the functions of a traceback hold: a checkpoint reads its inputs from such a node."""
-    found = []
+    found: list[Any] = []
     while traceback is not None:
         for value in local_variables(traceback.tb_frame):
             if hasattr(type(value), "_raw_saved_tensors") and hasattr(type(value), "next_functions"):

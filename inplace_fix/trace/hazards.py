@@ -46,7 +46,7 @@ class Hazards:
                 storage = storages.storage_of(one) if isinstance(one, torch.Tensor) else None
                 if storage is not None and site is not None:
                     storage._inplace_fix_dual = site
-            return original(tensor, tangent, level=level)
+            return original(tensor, tangent, level=level)  # type: ignore[no-untyped-call]
 
         make_dual.__doc__ = original.__doc__
         patches.set(forward_ad, "make_dual", make_dual)
@@ -92,7 +92,8 @@ class Hazards:
                 started,
                 "repeated-index",
                 "silent",
-                "an index occurs more than once, and `x[index] += v` reads, adds and stores: of several additions to one "
+                "an index occurs more than once, and `x[index] += v` reads, adds and stores: of "
+                "several additions to one "
                 "element only the last is kept",
                 "x.index_add_(0, index, v), or index_put_((index,), v, accumulate=True)",
             )
@@ -159,7 +160,8 @@ class Hazards:
                 started,
                 "forward-mode",
                 "silent",
-                "make_dual copies neither the primal nor the tangent, so a write to the dual changes the caller's tensors",
+                "make_dual copies neither the primal nor the tangent, so a write to the dual "
+                "changes the caller's tensors",
                 "compute out of place, or make the dual from clones",
                 (("the dual was made", made),),
             )

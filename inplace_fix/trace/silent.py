@@ -264,7 +264,7 @@ def _told_apart(fault: Observed, writes: Sequence[Entry], saved: tuple[Site, ...
 
 def _kind(entry: Entry) -> tuple[str, str]:
     for test, kind, why in _KINDS:
-        if test(entry):
+        if test(entry):  # type: ignore[no-untyped-call]
             return kind, why
     return _DATA
 

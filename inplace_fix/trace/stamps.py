@@ -19,7 +19,7 @@ from inplace_fix.trace.recorder import Recorder
 _LIMIT = 1 << 18
 _LAST = (1 << 63) - 1  # the number of accumulation nodes, which are made once a leaf
 
-next_number = torch.autograd._get_sequence_nr
+next_number = torch.autograd._get_sequence_nr  # type: ignore[attr-defined]
 
 
 class _Marks(threading.local):

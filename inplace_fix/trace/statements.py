@@ -59,7 +59,7 @@ def targets(statement: ast.stmt | None) -> frozenset[str]:
     found: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
         found = list(statement.targets)
-    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)) or isinstance(statement, (ast.For, ast.AsyncFor)):
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
         found = [statement.target]
     names = {node.id for target in found for node in ast.walk(target) if isinstance(node, ast.Name)}
     if statement is not None:

@@ -70,7 +70,7 @@ class Tracer:
                 **arrays.handlers(),
             }
             self._mode = FullMode(recorder, stamps, reads, handlers)
-            self._mode.__enter__()
+            self._mode.__enter__()  # type: ignore[no-untyped-call]
             self._enter_threads(lambda: FullMode(recorder, stamps, reads, handlers))
         install_function_saves(recorder, patches, silent)
         self._cancel = compiled.install(FullMode, patches)
@@ -80,7 +80,7 @@ class Tracer:
         self.recorder.live = False
         self._cancel()
         if self._mode is not None:
-            self._mode.__exit__(None, None, None)
+            self._mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
             self._mode = None
         if self._arrays is not None:
             self._arrays.stop()

@@ -72,7 +72,8 @@ def test_a_write_to_a_copy_that_nobody_reads_is_named(tmp_path: Path) -> None:
         ),
         pytest.param(
             "a, b = nn.Linear(2, 2), nn.Linear(2, 2)\nfor p, q in zip(a.parameters(), b.parameters()):\n"
-            "    p.data = q.data.clone()\nb(torch.ones(1, 2)).sum().backward()\ntorch.optim.SGD(b.parameters(), lr=0.1).step()",
+            "    p.data = q.data.clone()\nb(torch.ones(1, 2)).sum().backward()\n"
+            "torch.optim.SGD(b.parameters(), lr=0.1).step()",
             id="cloned .data",
         ),
         pytest.param(

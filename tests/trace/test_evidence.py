@@ -148,12 +148,12 @@ def test_a_truncated_file_is_refused_as_such(tmp_path: Path) -> None:
     path = tmp_path / "e.json"
     write(path, _evidence(tmp_path / "train.py"), tmp_path)
     path.write_text(path.read_text()[:-40])
-    with pytest.raises(EvidenceError, match="truncated or damaged.*run `inplace-fix trace` again"):
+    with pytest.raises(EvidenceError, match=r"truncated or damaged.*run `inplace-fix trace` again"):
         load([path], tmp_path)
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EvidenceError, match="cannot read evidence.*No such file"):
+    with pytest.raises(EvidenceError, match=r"cannot read evidence.*No such file"):
         load([tmp_path / "none.json"], tmp_path)
     (tmp_path / "binary").write_bytes(b"\x80\x81\xff")
     with pytest.raises(EvidenceError, match="it is not text"):

@@ -93,7 +93,8 @@ def test_a_wrong_write_is_found(kind: str, write: str, body: str, tmp_path: Path
         pytest.param("p = torch.rand(4, 2)\np[0], p[1] = p[2], p[3]", id="rows copied from elsewhere"),
         pytest.param("p = torch.rand(4, 2)\nfor i in range(3):\n    p[i] = p[i + 1]", id="rows shifted"),
         pytest.param(
-            "b = torch.rand(3, requires_grad=True) * 1\nb.register_hook(lambda g: g.clone().clamp_(-1, 1))\nb.sum().backward()",
+            "b = torch.rand(3, requires_grad=True) * 1\n"
+            "b.register_hook(lambda g: g.clone().clamp_(-1, 1))\nb.sum().backward()",
             id="hook on a clone",
         ),
         pytest.param(

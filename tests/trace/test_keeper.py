@@ -86,5 +86,5 @@ def test_a_directory_that_cannot_be_written_ends_no_program(tmp_path: Path) -> N
     keeper = Keeper(tmp_path / "file" / "e.json", tmp_path, os.getpid())
     keeper.collect = lambda: _evidence(tmp_path / "train.py", 1)
     keeper.save()
-    with pytest.raises(OSError, match="Not a directory|File exists"):
+    with pytest.raises(OSError, match=r"Not a directory|File exists"):
         keeper.finish()

@@ -215,7 +215,8 @@ TRIGGERS = [
             "x.mul_(2); ctx.mark_dirty(x); return x",
             extra="    @staticmethod\n    def jvp(ctx, t):\n        return t * 2\n",
         )
-        + "with forward_ad.dual_level():\n    x = forward_ad.make_dual(torch.rand(3), torch.rand(3)) * 1\n    Op.apply(x)",
+        + "with forward_ad.dual_level():\n"
+        "    x = forward_ad.make_dual(torch.rand(3), torch.rand(3)) * 1\n    Op.apply(x)",
         "Op.apply(x)",
     ),
     Trigger(
@@ -362,13 +363,15 @@ TRIGGERS = [
     Trigger(
         "checkpoint, written input",
         "saved-tensor",
-        "def block(a):\n    return a.mul_(2).sin()\nh = inner()\no = checkpoint(block, h, use_reentrant=False)\no.sum().backward()",
+        "def block(a):\n    return a.mul_(2).sin()\nh = inner()\n"
+        "o = checkpoint(block, h, use_reentrant=False)\no.sum().backward()",
         "a.mul_(2)",
     ),
     Trigger(
         "reentrant checkpoint, written input",
         "leaf",
-        "def block(a):\n    return a.mul_(2).sin()\nh = inner()\no = checkpoint(block, h, use_reentrant=True)\no.sum().backward()",
+        "def block(a):\n    return a.mul_(2).sin()\nh = inner()\n"
+        "o = checkpoint(block, h, use_reentrant=True)\no.sum().backward()",
         "a.mul_(2)",
     ),
     Trigger(

@@ -13,7 +13,7 @@ def _step_aside() -> None:
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
     this = sys.modules.pop("sitecustomize")
     try:
-        import sitecustomize  # noqa: F401
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
     except ImportError:
         sys.modules["sitecustomize"] = this  # importing it must leave a module of that name behind
 
