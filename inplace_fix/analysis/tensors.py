@@ -167,7 +167,9 @@ def _operands(m: Machine, call: Call) -> dict[str, list[tuple[Condition, Tensor]
     tensorlike = {*op.differentiable, *(s.what for s in op.saves), *op.writes}
     first = op.params[0] if op.params else ""
     operands: dict[str, list[tuple[Condition, Tensor]]] = {}
-    for param, (value, _) in call.bound.items():
+    for param, (value, expression) in call.bound.items():
+        if expression is not None and isinstance(value, Const):
+            m.unit.numbers.add(expression)
         for _, part in options(value):
             if isinstance(part, Unknown) and part.tensor is None and not part.number and param in tensorlike:
                 if (
@@ -185,7 +187,7 @@ def _operands(m: Machine, call: Call) -> dict[str, list[tuple[Condition, Tensor]
         found = tensors_of(m, value)
         if found:
             operands[param] = found
-    for found in operands.values():
+    for found in operands.values() if op.differentiable else ():
         for _, tensor in found:
             autograd.used(m, tensor, call.node)
     return operands

@@ -23,6 +23,7 @@ class Unit:
     module: str
     is_package: bool = False
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    numbers: set[ast.AST] = field(default_factory=set)  # expressions that some run saw give a plain number
 
     @cached_property
     def lines(self) -> list[str]:

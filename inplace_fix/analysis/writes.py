@@ -89,6 +89,10 @@ def record(m: Machine, tensor: Tensor, node: Node) -> None:
     inputs = dict.fromkeys((*node.inputs, *nodes_of(tensor)))
     inputs.pop(node, None)
     node.inputs = tuple(inputs)
+    if not tensor.shares_graph:
+        # what is detached takes up a history of its own; whoever shares its memory does not
+        tensor.node, tensor.requires = node, max(tensor.requires, node.requires)
+        return
     for storage, _ in tensor.storages():
         storage.history = node
 

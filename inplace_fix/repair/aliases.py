@@ -34,9 +34,18 @@ def others(writes: tuple[Write, ...]) -> Others:
             for read in storage.reads:
                 later = read.tick > write.tick and read.bound < write.tick
                 later = later and (read.cell is not write.cell or write.by_flag)
-                if later and compatible(read.condition, write.condition):
+                if later and not sibling(write, read) and compatible(read.condition, write.condition):
                     found.setdefault((id(read.cell), read.site.line), read)
     return Others(tuple(found.values()), outside)
+
+
+def sibling(write: Write, read: Read) -> bool:
+    """Whether a read is of another of the views that one operation made: they share memory and no element."""
+    if write.tensor.view != "multi" or write.tensor.made is None:
+        return False
+    made = write.tensor.made
+    values = [value for _, value, _ in read.cell.bindings]
+    return all(isinstance(v, Tensor) and v.view == "multi" and v.made == made and v is not write.tensor for v in values)
 
 
 def held_elsewhere(write: Write, storage: Storage) -> bool:

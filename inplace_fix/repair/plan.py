@@ -40,8 +40,11 @@ def saved_tensor(fault: Fault) -> Plan:
     around = others(fault.writes)
     if write.form in (Form.MODULE, Form.FLAG):
         fix = flag(fault, around)
-        if isinstance(fix, Fix):
+        if isinstance(fix, Fix) and fix.applicability is Applicability.SAFE:
             return fix
+        kept = clone_at_save(fault, around)
+        if isinstance(kept, Fix) or isinstance(fix, Fix):
+            return kept if isinstance(kept, Fix) else fix
     if any(parameter(w.tensor) for w in fault.writes):
         return NoFix(
             "a parameter is changed while a graph still needs its old value: move the update behind the backward, "
@@ -97,6 +100,8 @@ def clone_at_save(fault: Fault, around: Others) -> Plan:
     steps: dict[tuple[Path, Step], None] = {}
     for save in fault.saves:
         site = clone_site(save)
+        if site is not None and site.node in site.unit.numbers:
+            return NoFix("what is saved here is a number in other calls, which has no clone")
         if site is None:
             return NoFix("the saving operation is inside a module, where no copy can be put in")
         steps[site.unit.path, CloneExpression(site.unit.span(site.node))] = None
@@ -153,6 +158,8 @@ def leaf(fault: Fault) -> Plan:
     carries = any(t.requires is not Tri.NO for w in fault.writes for t in w.operands)
     if carries:
         around = others(fault.writes)
+        if write.tensor.gradient is not None:
+            return NoFix("the written value needs gradients, and so does the leaf as it was: compute a new tensor")
         if parameter(write.tensor):
             return NoFix("the written value needs gradients, and a parameter cannot be bound to a computed tensor")
         steps = forms.out_of_place(write, set())
@@ -200,7 +207,7 @@ def multi_view(fault: Fault) -> Plan:
     if step is not None:
         message = "take the rows one by one: such views may be written to, and the base sees it"
         return Fix("single-views", message, Applicability.UNSAFE, (step,))
-    return rebind(fault, around) if all(rebindable(w) for w in fault.writes) else NoFix("index the tensor instead")
+    return NoFix("others look at the tensor that the views are of: index it instead")
 
 
 def out_argument(fault: Fault) -> Plan:

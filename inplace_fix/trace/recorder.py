@@ -26,7 +26,7 @@ from inplace_fix.trace.sampling import Sample, share
 from inplace_fix.trace.storages import Entry
 
 _FAULTS = 1000
-_RECENT = 512
+_RECENT = 128
 SEEN = "_inplace_fix_seen"
 """Set on an exception that has been explained already: the faults that it gave."""
 

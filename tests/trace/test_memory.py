@@ -47,7 +47,7 @@ def test_objects_do_not_grow_over_a_thousand_steps(level: str) -> None:
     pytest.importorskip("numpy")
     step = _steps()
     with inplace_fix.tracing(level, quiet=True):
-        for _ in range(20):
+        for _ in range(150):
             step()
         gc.collect()
         before = len(gc.get_objects())
