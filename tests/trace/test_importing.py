@@ -24,7 +24,9 @@ def _modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_word_comes_after_the_module_is_ready() -> None:
     seen: list[object] = []
-    when_imported("awaited_module", lambda: seen.append(sys.modules["awaited_module"].value), lambda: seen.append("begin"))
+    when_imported(
+        "awaited_module", lambda: seen.append(sys.modules["awaited_module"].value), lambda: seen.append("begin")
+    )
     assert seen == []
     module = importlib.import_module("awaited_module")
     assert seen == ["begin", 0]

@@ -22,7 +22,9 @@ def _code(source: str, filename: str) -> dict[str, object]:
     return names
 
 
-def _frame(filename: str, source: str = "def here(act=None):\n    return act() if act else sys._getframe()\n") -> FrameType:
+def _frame(
+    filename: str, source: str = "def here(act=None):\n    return act() if act else sys._getframe()\n"
+) -> FrameType:
     frame = _code(source, filename)["here"]()  # type: ignore[operator]
     assert isinstance(frame, FrameType)
     return frame
@@ -54,9 +56,6 @@ def test_frames_of_torch_are_passed_by() -> None:
     names = _code("def here(call):\n    return call(sys._getframe)\n", "/project/train.py")
     inner = torch_code["call"]
 
-    def frame_inside(act: object) -> FrameType:
-        return inner(lambda: sys._getframe(1))  # type: ignore[operator, no-any-return]
-
     frame = names["here"](lambda act: inner(lambda: sys._getframe(1)))  # type: ignore[operator]
     assert frame.f_code.co_filename.startswith(TORCH)
     found = positions.site(frame)
@@ -70,7 +69,10 @@ def test_a_library_remembers_who_called_it() -> None:
     program = _code("def run(call):\n    return call()\n", "/project/train.py")
     caught: list[Site | None] = []
     library["look"] = lambda frame: caught.append(positions.site(frame))
-    exec(compile("def here():\n    look(sys._getframe())\n", f"{site.getsitepackages()[0]}/timm/model.py", "exec"), library)
+    exec(
+        compile("def here():\n    look(sys._getframe())\n", f"{site.getsitepackages()[0]}/timm/model.py", "exec"),
+        library,
+    )
     program["run"](library["here"])  # type: ignore[operator]
     (found,) = caught
     assert found is not None
@@ -96,12 +98,14 @@ def test_code_made_anew_at_each_call_is_not_kept() -> None:
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="columns are known from Python 3.11 on")
 def test_columns_count_code_points_in_any_encoding_and_with_any_line_end(tmp_path: Path) -> None:
     path = tmp_path / "latin.py"
-    path.write_bytes("# -*- coding: latin-1 -*-\r\ndef here():\r\n    é = 'ß'; return sys._getframe()\r\n".encode("latin-1"))
+    path.write_bytes(
+        "# -*- coding: latin-1 -*-\r\ndef here():\r\n    é = 'ß'; return sys._getframe()\r\n".encode("latin-1")
+    )
     names: dict[str, object] = {"sys": sys}
     exec(compile(path.read_bytes(), str(path), "exec"), names)
     found = Positions(TORCH).site(names["here"]())  # type: ignore[operator]
     assert found is not None
-    assert Spans().place(found).span == Span(3, 20, 3, 35)
+    assert Spans().place(found).span == Span(3, 13, 3, 35)  # the whole return statement: the frame has ended
     assert Spans().place(found).path == path
 
 

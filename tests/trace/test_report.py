@@ -55,7 +55,9 @@ def test_a_fault_is_told_with_its_places_and_excerpts(tmp_path: Path) -> None:
 def test_a_module_is_shown_by_its_constructor_and_a_library_by_its_caller(tmp_path: Path) -> None:
     path = tmp_path / "step.py"
     path.write_text(SOURCE)
-    write = Write(Place(path, Span(2, 8, 2, 15)), "relu_", Place(path, Span(1, 4, 1, 8)), Place(path, Span(4, 4, 4, 12)))
+    write = Write(
+        Place(path, Span(2, 8, 2, 15)), "relu_", Place(path, Span(1, 4, 1, 8)), Place(path, Span(4, 4, 4, 12))
+    )
     text = report(Evidence((_fault(path, writes=(write,)),)), tmp_path, None)
     assert "by the module made at step.py:1:5" in text
     assert "called at step.py:4:5" in text

@@ -50,11 +50,14 @@ def test_a_traceback_reads_as_without_a_trace(act: object, level: str) -> None:
 
 
 def test_the_causes_of_an_error_are_cleaned_too() -> None:
-    with pytest.raises(ValueError, match="wrapped") as caught, inplace_fix.tracing("full", quiet=True):
+    def wrapping() -> None:
         try:
             _in_place()
         except RuntimeError as error:
             raise ValueError("wrapped") from error
+
+    with pytest.raises(ValueError, match="wrapped") as caught, inplace_fix.tracing("full", quiet=True):
+        wrapping()
     cause = clean(caught.value).__cause__
     assert cause is not None
     assert [frame.name for frame in traceback.extract_tb(cause.__traceback__)][-1] == "_in_place"
