@@ -21,7 +21,8 @@ def check(facts: Facts) -> Iterator[Fault]:
         message = (
             f"`{text_of(site)}` writes in place to {whose} that requires grad while autograd records: PyTorch refuses"
         )
-        certain = write.requires is Tri.YES and write.grad is True
+        asked = not any(isinstance(key, tuple) and key[0] == "flag" for key in write.condition)
+        certain = asked and write.requires is Tri.YES and write.grad is True
         made = (base or write.tensor).made
         more = [related("the leaf is made here", made)] if made is not None else []
         why = "autograd would lose the value that the gradient belongs to"
