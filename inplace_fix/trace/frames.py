@@ -23,7 +23,7 @@ def local_variables(frame: FrameType, names: Iterable[str] | None = None) -> lis
 
 def names_of(frame: FrameType, value: object) -> list[str]:
     """The local names that are bound to this very object."""
-    found = [name for name, one in frame.f_locals.items() if one is value]
+    found = [name for name, one in list(frame.f_locals.items()) if one is value]
     _forget(frame)
     return found
 

@@ -87,7 +87,7 @@ class Fact:
     ``role`` is ``write`` (the facts are the receiver's, before the write) or ``value`` (the expression's result).
     The tuples hold the different values seen, in order of appearance; ``requires_grad``, ``leaf``, ``view``,
     ``parameter`` and ``grad_mode`` are tuples of the Booleans seen. ``aliases`` are expressions that gave a tensor in
-    the same storage, ``names`` the local variables beside the receiver that held the same tensor. ``harmless`` counts
+    the same storage, ``names`` the local variables that held the written tensor. ``harmless`` counts
     the writes after which a backward found nothing stale.
     """
 

@@ -18,7 +18,7 @@ import torch
 
 from inplace_fix.trace import storages
 from inplace_fix.trace.errors import BASE_WRITTEN, explain, first_sentence
-from inplace_fix.trace.frames import local_variables
+from inplace_fix.trace.frames import local_variables, names_of
 from inplace_fix.trace.modules import ModuleOrigins
 from inplace_fix.trace.positions import OWN, Positions, Site
 from inplace_fix.trace.regions import Region, region_of
@@ -27,6 +27,7 @@ from inplace_fix.trace.storages import Entry
 
 _FAULTS = 1000
 _RECENT = 128
+_NAMES = 8
 SEEN = "_inplace_fix_seen"
 """Set on an exception that has been explained already: the faults that it gave."""
 
@@ -117,6 +118,10 @@ class Recorder:
         if sampled:
             sample.add(receiver, op)
             self._share(receiver, site, sample)
+            if self.full:
+                sample.names.update(dict.fromkeys(_names(frame, site, receiver)))
+        if via == "optimizer":  # writes whole tensors, many of them a step, and knows what it does
+            return Started(site, op, storages.version_of(receiver), self.tick, None, None, via=via)
         region = None
         if self.full:
             region = region_of(receiver, args[1] if op == "__setitem__" and len(args) > 1 else None)
@@ -338,6 +343,13 @@ def _origin(kind: str, receiver: torch.Tensor, site: Site) -> tuple[tuple[str, S
     if kind in _VIEWS:
         return (("the view was made", sites[-1]),)
     return (("the tensor was made", sites[0]),)
+
+
+def _names(frame: FrameType | None, site: Site, receiver: torch.Tensor) -> list[str]:
+    """The local names in the user's function that hold the written tensor."""
+    while frame is not None and frame.f_code is not site.code:
+        frame = frame.f_back
+    return names_of(frame, receiver)[:_NAMES] if frame is not None else []
 
 
 def _last_write(tensors: Iterable[torch.Tensor]) -> Entry | None:

@@ -122,6 +122,23 @@ def test_the_receiver_is_described_as_it_was_before_the_write(tmp_path: Path) ->
     assert (view.view, view.requires_grad, view.grad_mode) == ((True,), (False,), (True,))
 
 
+def test_other_names_and_places_of_the_same_memory_are_facts(tmp_path: Path) -> None:
+    seen = trace(
+        tmp_path,
+        """
+        def update(state):
+            average = state["average"]
+            change = average
+            change.mul_(0.5)
+
+        update({"average": torch.zeros(3)})
+        """,
+    )
+    fact = seen.fact("change.mul_(0.5)", "write")
+    assert fact.names == ("average", "change")
+    assert [seen.text(place) for place in fact.aliases] == ["torch.zeros(3)"]
+
+
 def test_torch_is_left_as_it_was() -> None:
     points = [(owner, name, vars(owner).get(name)) for owner, name, _ in writes.entry_points()]
     points += [(owner, name, vars(owner).get(name)) for owner, name, _ in writes.list_entry_points()]
