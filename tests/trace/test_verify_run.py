@@ -31,19 +31,19 @@ def _run(tmp_path: Path, *words: str, options: tuple[str, ...] = ()) -> tuple[di
 
 
 def test_a_script_sees_its_name_arguments_and_folder(tmp_path: Path) -> None:
-    (tmp_path / "beside.py").write_text("factor = 3.0\n")
+    (tmp_path / "verify_neighbour.py").write_text("factor = 3.0\n")
     (tmp_path / "train.py").write_text(
-        "import sys, torch, beside\n"
+        "import sys, torch, verify_neighbour\n"
         "assert __name__ == '__main__' and sys.argv == ['train.py', '--n', '2', '--'], sys.argv\n"
         "assert sys.modules['__main__'].sys is sys\n"
         "x = torch.ones(2, requires_grad=True)\n"
-        "(x * beside.factor).sum().backward()\n"
+        "(x * verify_neighbour.factor).sum().backward()\n"
     )
     record, told = _run(tmp_path, "script", "train.py", "--n", "2", "--")
     assert told["failure"] == ""
     assert record["calls"][0]["leaves"][0]["grad"]["data"].tolist() == [3.0, 3.0]
-    assert {str(tmp_path / "train.py"), str(tmp_path / "beside.py")} <= set(told["files"])
-    sys.modules.pop("beside")
+    assert {str(tmp_path / "train.py"), str(tmp_path / "verify_neighbour.py")} <= set(told["files"])
+    sys.modules.pop("verify_neighbour")
 
 
 def test_a_module_runs_as_main(tmp_path: Path) -> None:
