@@ -30,7 +30,8 @@ def test_a_program_gives_what_it_gives_without_a_trace(name: str, level: str, pl
     program = SURROUNDINGS[name]
     if name not in plain:
         plain[name] = program()
-    with inplace_fix.tracing(level, quiet=True):
+    with inplace_fix.tracing(level, quiet=True) as run:
         traced = program()
     assert traced == plain[name]
+    assert run.evidence.notes == ()
     assert program() == plain[name], "the trace left something behind"
