@@ -19,7 +19,6 @@ from codemods.steps import CannotRewrite, Span
 Trail = tuple[cst.CSTNode, ...]
 Accepts = Callable[[cst.CSTNode], bool]
 
-SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Module)
 SUITES = (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite)
 Ends = tuple[tuple[int, int], tuple[int, int]]
 WORD = re.compile(r"\w+")

@@ -167,8 +167,3 @@ def no_walrus(trail: Trail, name: str) -> str:
     if any(isinstance(node, cst.Annotation) for node in trail[start:]):
         return "no walrus may stand in an annotation"
     return ""
-
-
-def is_global_statement(node: cst.CSTNode, kind: str) -> bool:
-    """Whether a small statement is a declaration of the kind ``global`` or ``nonlocal``."""
-    return isinstance(node, cst.Nonlocal if kind == "nonlocal" else cst.Global)

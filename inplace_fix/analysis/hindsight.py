@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from inplace_fix.analysis.conditions import compatible
 from inplace_fix.analysis.facts import Form, Observation, Read, Write
 from inplace_fix.analysis.machine import Machine
-from inplace_fix.analysis.values import Tensor
+from inplace_fix.analysis.values import Storage, Tensor
 
 
 def look_back(m: Machine) -> None:
@@ -33,13 +33,17 @@ def look_back(m: Machine) -> None:
 def later_readers(write: Write) -> Iterator[Read]:
     """Reads of the written memory, after the write, from places that held it before."""
     for storage, surely in write.tensor.storages():
-        if not surely:
-            continue
-        for read in storage.reads:
-            later = read.tick > write.tick and read.bound < write.tick
-            elsewhere = read.cell is not write.cell or write.by_flag
-            if later and elsewhere and compatible(read.condition, write.condition):
-                yield read
+        if surely:
+            yield from readers_after(write, storage)
+
+
+def readers_after(write: Write, storage: Storage) -> Iterator[Read]:
+    """The reads of one of the storages that a write may go to, from places bound before it and read after it."""
+    for read in storage.reads:
+        later = read.tick > write.tick and read.bound < write.tick
+        elsewhere = read.cell is not write.cell or write.by_flag
+        if later and elsewhere and compatible(read.condition, write.condition):
+            yield read
 
 
 def lost(m: Machine, write: Write) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from inplace_fix.analysis.conditions import compatible
 from inplace_fix.analysis.facts import Read, Write
+from inplace_fix.analysis.hindsight import readers_after
 from inplace_fix.analysis.values import Storage, Tensor
 from inplace_fix.catalog.model import Kind
 
@@ -31,10 +31,8 @@ def others(writes: tuple[Write, ...]) -> Others:
     for write in writes:
         for storage, _ in write.tensor.storages():
             outside = outside or not storage.closed or held_elsewhere(write, storage)
-            for read in storage.reads:
-                later = read.tick > write.tick and read.bound < write.tick
-                later = later and (read.cell is not write.cell or write.by_flag)
-                if later and not sibling(write, read) and compatible(read.condition, write.condition):
+            for read in readers_after(write, storage):
+                if not sibling(write, read):
                     found.setdefault((id(read.cell), read.site.line), read)
     return Others(tuple(found.values()), outside)
 

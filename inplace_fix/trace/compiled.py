@@ -48,6 +48,11 @@ def install(kind: type[TorchFunctionMode], patches: Patches) -> Callable[[], Non
     return when_imported(_PACKAGE, imported, patches.suspend)
 
 
+def _is_current(kind: type[TorchFunctionMode]) -> bool:
+    """Whether the innermost mode in force is of this kind."""
+    return bool(_len_torch_function_stack()) and isinstance(_get_current_function_mode(), kind)
+
+
 def _suspending(kind: type[TorchFunctionMode], original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     suspended = _Suspended()
 
@@ -57,10 +62,9 @@ def _suspending(kind: type[TorchFunctionMode], original: Callable[[Any], Any]) -
             if suspended.mode is not None:
                 _push_mode(suspended.mode)
             suspended.mode = suspended.by = None
-        elif callback is not None and callback is not False and suspended.by is None:
-            # None and False mean that Python runs the call itself, anything else is the compiler.
-            ours = bool(_len_torch_function_stack()) and isinstance(_get_current_function_mode(), kind)
-            suspended.mode, suspended.by = (_pop_mode(), caller) if ours else (suspended.mode, suspended.by)
+        # None and False mean that Python runs the call itself, anything else is the compiler.
+        elif callback is not None and callback is not False and suspended.by is None and _is_current(kind):
+            suspended.mode, suspended.by = _pop_mode(), caller
         return original(callback)
 
     return set_eval_frame
