@@ -12,6 +12,7 @@ from inplace_fix.analysis.indexing import leave
 from inplace_fix.analysis.machine import DEEPEST_CALL, Machine
 from inplace_fix.analysis.operands import Operand, as_tensor, nodes_of, promote, tensors_of
 from inplace_fix.analysis.tensors import method
+from inplace_fix.analysis.trees import children
 from inplace_fix.analysis.values import (
     NONE,
     Bound,
@@ -362,13 +363,12 @@ def is_generator(node: ast.AST) -> bool:
     """Whether a function holds a yield of its own."""
     if isinstance(node, ast.Lambda):
         return False
-    stack = list(ast.iter_child_nodes(node))
-    while stack:
-        current = stack.pop()
+    pending = list(children(node))
+    for current in pending:
         if isinstance(current, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            stack += ast.iter_child_nodes(current)
+            pending += children(current)
     return False
 
 

@@ -6,8 +6,8 @@ in an arm carries the arm in its condition, so that a save in one arm and a writ
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inplace_fix.analysis.values import Value
@@ -84,6 +84,36 @@ class Cell:
     def latest(self) -> Value | None:
         """The newest binding whatever its condition."""
         return self.bindings[-1][1] if self.bindings else None
+
+
+class PendingCell(Cell):
+    """A place whose first value is worked out when somebody first looks: a name at the top level of a module.
+
+    It turns into a plain cell at that moment, so that only the first look costs anything.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, kind: str, label: str, fill: Callable[[], object]) -> None:
+        self.kind = kind
+        self.label = label
+        STORED.__set__(self, fill)
+
+    @property
+    def bindings(self) -> list[tuple[Condition, Value, int]]:
+        """The bindings, made now. ``fill`` binds this place as any statement does."""
+        fill = STORED.__get__(self)
+        self.bindings = []
+        fill()
+        return self.bindings
+
+    @bindings.setter
+    def bindings(self, value: list[tuple[Condition, Value, int]]) -> None:
+        self.__class__ = Cell  # type: ignore[assignment]
+        self.bindings = value
+
+
+STORED: Any = Cell.__dict__["bindings"]  # the slot itself, which the property of a pending cell hides
 
 
 def without(condition: Condition, hidden: list[Condition]) -> Condition:

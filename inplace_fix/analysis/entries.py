@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from inplace_fix.analysis import autograd, modules
 from inplace_fix.analysis.calls import Arguments, instantiate, invoke
-from inplace_fix.analysis.conditions import ALWAYS, Cell
+from inplace_fix.analysis.conditions import ALWAYS
 from inplace_fix.analysis.facts import Facts, Node
 from inplace_fix.analysis.hindsight import look_back
 from inplace_fix.analysis.machine import (
@@ -21,7 +21,7 @@ from inplace_fix.analysis.machine import (
 from inplace_fix.analysis.names import module_scope
 from inplace_fix.analysis.operands import nodes_of, tensors_of
 from inplace_fix.analysis.project import Project
-from inplace_fix.analysis.reach import look, outline, reaching
+from inplace_fix.analysis.reach import Outline, reaching
 from inplace_fix.analysis.statements import run_block
 from inplace_fix.analysis.units import Unit
 from inplace_fix.analysis.values import Class, DictValue, Function, Instance, ListValue, Unknown, Value, options
@@ -36,15 +36,22 @@ def analyse(project: Project, unit: Unit, catalog: Catalog, helpers: Mapping[str
     A definition in which nothing can write to a tensor, itself or through what it calls, is not run on its own.
     """
     m = Machine(project, catalog, helpers or {})
-    outlined = outline(unit)
-    imported = writers_imported(project, unit)
-    writing = reaching(outlined, imported)
-    if not writing and not imported and not look(unit.tree)[1]:
+    outlined = project.outline(unit)
+    writing = reaching(outlined, writers_imported(project, unit, outlined))
+    if not writing:
         return m.facts
-    guarded(m, unit.tree, lambda: module_scope(m, unit, run_block, main=True), STEPS_OF_PROGRAM)
+    lazy = "" not in writing
+    guarded(m, unit.tree, lambda: module_scope(m, unit, run_block, main=True, lazy=lazy), STEPS_OF_PROGRAM)
     cells = m.scopes.get(unit.module, {})
     trained = m.trained
-    classes = [cls for cls in classes_of(cells, unit) if cls.node.name in writing]
+    defined = [
+        value
+        for name in outlined.writes
+        if name in writing and name in cells
+        for _, option, _ in cells[name].bindings
+        for _, value in options(option)
+    ]
+    classes = [value for value in defined if isinstance(value, Class) and value.unit is unit]
     # the last classes of a file are as a rule built from the first, and show them in the setting they are meant for
     complete: set[ast.AST] = set(m.visited) if trained else set()
     for cls in reversed(classes):
@@ -56,22 +63,21 @@ def analyse(project: Project, unit: Unit, catalog: Catalog, helpers: Mapping[str
                 complete = set(m.visited)
     for cls in classes:
         guarded(m, cls.node, partial(run_methods, m, cls), STEPS_OF_FUNCTION)
-    for function in functions_of(cells, unit):
-        if function.node not in m.visited and function.name in writing:
+    for function in defined:
+        if isinstance(function, Function) and function.unit is unit and function.node not in m.visited:
             guarded(m, function.node, partial(run_function, m, function, []), STEPS_OF_FUNCTION)
     look_back(m)
     return m.facts
 
 
-def writers_imported(project: Project, unit: Unit) -> frozenset[str]:
+def writers_imported(project: Project, unit: Unit, outlined: Outline) -> frozenset[str]:
     """The names that a file imports from files of the project and that write there."""
     found: set[str] = set()
-    for statement in ast.walk(unit.tree):
-        if isinstance(statement, ast.ImportFrom):
-            source = project.find(project.absolute(statement.module, statement.level, unit), unit)
-            if source is not None and source is not unit:
-                writing = reaching(project.outline(source), frozenset())
-                found |= {a.asname or a.name for a in statement.names if a.name in writing}
+    for statement in outlined.imports:
+        source = project.find(project.absolute(statement.module, statement.level, unit), unit)
+        if source is not None and source is not unit:
+            writing = project.writing(source)
+            found |= {a.asname or a.name for a in statement.names if a.name in writing}
     return frozenset(found)
 
 
@@ -88,23 +94,6 @@ def guarded(m: Machine, node: ast.AST, run: Callable[[], object], steps: int) ->
         m.gave_up(node, reason)
         return False
     return True
-
-
-def classes_of(cells: dict[str, Cell], unit: Unit) -> Iterator[Class]:
-    """The classes that a file itself defines at its top level."""
-    for cell in list(cells.values()):
-        for _, value, _ in cell.bindings:
-            if isinstance(value, Class) and value.unit is unit:
-                yield value
-
-
-def functions_of(cells: dict[str, Cell], unit: Unit) -> Iterator[Function]:
-    """The functions that a file itself defines at its top level."""
-    for cell in list(cells.values()):
-        for _, value, _ in cell.bindings:
-            for _, part in options(value):
-                if isinstance(part, Function) and part.unit is unit:
-                    yield part
 
 
 def enter_unit(m: Machine, unit: Unit) -> None:

@@ -17,6 +17,7 @@ from inplace_fix.catalog.model import Catalog
 STEPS_OF_PROGRAM = 30_000  # statements and calls of a file's top level and all that it calls
 STEPS_OF_MODULE = 2_000  # of a module class, made and called once
 STEPS_OF_FUNCTION = 300  # of a function that nothing in the file calls
+STEPS_OF_DEFINITION = 2_000  # of one statement at the top of a file, where only the name it binds is asked for
 DEEPEST_CALL = 24
 MOST_ROUNDS = 2  # rounds of a loop whose number of rounds is unknown: a value saved in one, overwritten in the next
 MOST_ITEMS = 8  # items of a literal container that a loop visits one by one

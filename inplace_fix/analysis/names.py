@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
-from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, PendingCell
 from inplace_fix.analysis.facts import Frame
-from inplace_fix.analysis.machine import Machine
+from inplace_fix.analysis.machine import STEPS_OF_DEFINITION, STEPS_OF_MODULE, BudgetError, Machine
+from inplace_fix.analysis.trees import nodes
 from inplace_fix.analysis.units import Unit
 from inplace_fix.analysis.values import Choice, Const, Extern, Namespace, Unknown, Value
 
@@ -24,6 +27,9 @@ DEFINING = (
     ast.If,
     ast.Try,
 )
+
+# a statement of these kinds that binds one name does nothing else that anybody could miss
+SINGLE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 RunBlock = Callable[[Machine, Sequence[ast.stmt]], str]
 
@@ -118,24 +124,28 @@ def returned(m: Machine, value: Value) -> None:
 
 def imported(m: Machine, node: ast.Import | ast.ImportFrom, run_block: RunBlock) -> None:
     """Bind what an import statement brings in."""
+    for alias in node.names:
+        import_one(m, node, alias, run_block)
+
+
+def import_one(m: Machine, node: ast.Import | ast.ImportFrom, alias: ast.alias, run_block: RunBlock) -> None:
+    """Bind what one name of an import statement brings in."""
     assert m.frame is not None
     unit = m.frame.unit
     if isinstance(node, ast.Import):
-        for alias in node.names:
-            whole = alias.name if alias.asname else alias.name.split(".")[0]
-            bind(m, alias.asname or whole, module_value(m, whole, unit, run_block))
-            if not alias.asname and "." in alias.name:
-                module_value(m, alias.name, unit, run_block)
+        whole = alias.name if alias.asname else alias.name.split(".")[0]
+        bind(m, alias.asname or whole, module_value(m, whole, unit, run_block))
+        if not alias.asname and "." in alias.name:
+            module_value(m, alias.name, unit, run_block)
         return
     base = m.project.absolute(node.module, node.level, unit)
-    for alias in node.names:
-        if alias.name == "*":
-            source = module_value(m, base, unit, run_block)
-            if isinstance(source, Namespace):
-                for name, cell in list(source.cells.items()):
-                    m.frame.cells.setdefault(name, cell)
-            continue
+    if alias.name != "*":
         bind(m, alias.asname or alias.name, member(m, base, alias.name, unit, run_block))
+        return
+    source = module_value(m, base, unit, run_block)
+    if isinstance(source, Namespace):
+        for name, cell in list(source.cells.items()):
+            m.frame.cells.setdefault(name, cell)
 
 
 def member(m: Machine, base: str, name: str, unit: Unit, run_block: RunBlock) -> Value:
@@ -158,28 +168,92 @@ def module_value(m: Machine, name: str, importer: Unit, run_block: RunBlock) -> 
     return Namespace(module_scope(m, unit, run_block))
 
 
-def module_scope(m: Machine, unit: Unit, run_block: RunBlock, main: bool = False) -> dict[str, Cell]:
-    """The globals of a unit, running its top level the first time."""
+def module_scope(m: Machine, unit: Unit, run_block: RunBlock, main: bool = False, lazy: bool = True) -> dict[str, Cell]:
+    """The globals of a unit, running its top level the first time; ``lazy`` leaves names until somebody reads them."""
     cells = m.scopes.get(unit.module)
     if cells is not None:
         return cells
+    body: Sequence[ast.stmt] = unit.tree.body
+    runner = m
     if not main:
+        # what a module defines does not depend on who imports it, so it is worked out once for the whole project
         shared = m.project.scopes.get(unit.path)
         if shared is not None:
             m.scopes[unit.module] = shared
             return shared
+        body = [statement for statement in body if isinstance(statement, DEFINING)]
+        runner = definer(m)
     cells = m.scopes[unit.module] = {"__name__": Cell("global", "__name__")}
     cells["__name__"].write(ALWAYS, Const("__main__" if main else unit.module), m.now())
-    body = unit.tree.body
     if not main:
-        # what a module defines does not depend on who imports it, so it is worked out once for the whole project
-        m.project.scopes[unit.path] = cells
-        body = [statement for statement in body if isinstance(statement, DEFINING)]
-    frame = Frame(unit, None, unit.module, cells, parent=m.frame)
-    saved = m.frame, m.condition, m.grad, m.inference, m.statement
-    m.frame, m.condition, m.grad, m.inference = frame, ALWAYS, True, False
-    try:
-        run_block(m, body)
-    finally:
-        m.frame, m.condition, m.grad, m.inference, m.statement = saved
+        m.project.scopes[unit.path] = runner.scopes[unit.module] = cells
+    frame = Frame(unit, None, unit.module, cells)
+    if lazy:
+        body = put_off(runner, body, frame, run_block)
+    at_top(runner, frame, lambda: run_block(runner, body), None if main else STEPS_OF_MODULE)
     return cells
+
+
+def definer(m: Machine) -> Machine:
+    """The machine that works out what imported modules define, for the whole project: no run of a file stays alive."""
+    if m.project.definer is None:
+        m.project.definer = Machine(m.project, m.catalog, m.helpers)
+    return m.project.definer
+
+
+def at_top(m: Machine, frame: Frame, run: Callable[[], object], steps: int | None) -> None:
+    """Run something at the top level of a module, whatever is being run just now; with a budget of its own if given.
+
+    Where such a budget ends, the names that were still to be bound stay unknown.
+    """
+    saved = m.frame, m.condition, m.grad, m.inference, m.statement, m.class_scope, m.steps, m.most_steps, m.depth
+    m.frame, m.condition, m.grad, m.inference, m.class_scope = frame, ALWAYS, True, False, None
+    if steps is not None:
+        m.steps, m.most_steps, m.depth = 0, steps, 0
+    try:
+        run()
+    except BudgetError:
+        if steps is None:
+            raise
+    finally:
+        (m.frame, m.condition, m.grad, m.inference, m.statement, m.class_scope), budget = saved[:6], saved[6:]
+        if steps is not None:
+            m.steps, m.most_steps, m.depth = budget
+
+
+def put_off(m: Machine, body: Sequence[ast.stmt], frame: Frame, run_block: RunBlock) -> list[ast.stmt]:
+    """Leave the names that plain statements bind pending; the statements that must run at once are given back."""
+    binds = Counter(name for statement in body for name in bound_names(statement))
+    now: list[ast.stmt] = []
+    for statement in body:
+        names = bound_names(statement)
+        once = bool(names) and all(binds[name] == 1 for name in names)
+        if once and isinstance(statement, (ast.Import, ast.ImportFrom)) and names != ["*"]:
+            for name, alias in zip(names, statement.names, strict=True):
+                pend(m, frame, name, partial(import_one, m, statement, alias, run_block))
+        elif once and len(names) == 1 and isinstance(statement, SINGLE):
+            pend(m, frame, names[0], partial(run_block, m, (statement,)))
+        else:
+            now.append(statement)
+    return now
+
+
+def pend(m: Machine, frame: Frame, name: str, run: Callable[[], object]) -> None:
+    """Put off what binds a global name until somebody reads it."""
+    fill = partial(at_top, m, frame, run, STEPS_OF_DEFINITION)
+    frame.cells[name] = PendingCell("global", name, fill)
+
+
+def bound_names(statement: ast.stmt) -> list[str]:
+    """The names that a statement may bind at its own level, or more."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [statement.name]
+    found = []
+    for node in nodes(statement):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.append(node.id)
+        elif isinstance(node, ast.alias):
+            found.append(node.asname or node.name.split(".")[0])
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.append(node.name)
+    return found

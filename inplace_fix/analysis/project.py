@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inplace_fix.analysis.conditions import Cell
-from inplace_fix.analysis.reach import Outline, outline
+from inplace_fix.analysis.reach import Outline, outline, reaching
 from inplace_fix.analysis.units import Unit, parse
+
+if TYPE_CHECKING:
+    from inplace_fix.analysis.machine import Machine
 
 
 def module_name(path: Path) -> tuple[str, bool]:
@@ -34,7 +38,9 @@ class Project:
         self._packages: set[Path] = set()
         self._known: set[Path] = set()
         self.scopes: dict[Path, dict[str, Cell]] = {}  # globals of imported modules, worked out once
+        self.definer: Machine | None = None  # runs the top level of imported modules
         self._outlines: dict[Path, Outline] = {}
+        self._writing: dict[Path, set[str]] = {}
 
     def know(self, paths: Iterable[Path]) -> None:
         """Let imports of these files be followed."""
@@ -60,6 +66,13 @@ class Project:
         found = self._outlines.get(unit.path)
         if found is None:
             found = self._outlines[unit.path] = outline(unit)
+        return found
+
+    def writing(self, unit: Unit) -> set[str]:
+        """The names of a unit's definitions that write, themselves or through others of the same file."""
+        found = self._writing.get(unit.path)
+        if found is None:
+            found = self._writing[unit.path] = reaching(self.outline(unit), frozenset())
         return found
 
     def forget(self, path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from inplace_fix.analysis.trees import nodes
 from inplace_fix.analysis.units import Unit
 
 FLAGS = frozenset(("inplace", "out", "max_norm"))
@@ -14,43 +16,50 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(slots=True)
 class Outline:
-    """What the definitions of a file hold: whether each writes, and the bare names each uses."""
+    """What the definitions of a file hold: whether each writes, and the bare names each uses, in the file's order.
+
+    The statements between the definitions stand under "". ``imports`` are those of the whole file.
+    """
 
     writes: dict[str, bool] = field(default_factory=dict)
     uses: dict[str, set[str]] = field(default_factory=dict)
-    top: bool = False
+    imports: list[ast.ImportFrom] = field(default_factory=list)
 
 
 def outline(unit: Unit) -> Outline:
     """The outline of a file's top-level definitions, methods counted with their class."""
     result = Outline()
+    loose: list[ast.AST] = []
     for statement in unit.tree.body:
         if isinstance(statement, FUNCTIONS):
-            names, writes = look(statement)
+            names, writes = look(nodes(statement), result.imports)
             result.writes[statement.name] = result.writes.get(statement.name, False) or writes
             result.uses.setdefault(statement.name, set()).update(names)
+        else:
+            loose += nodes(statement)
+    result.uses[""], result.writes[""] = look(loose, result.imports)
     return result
 
 
 def reaching(result: Outline, imported: frozenset[str]) -> set[str]:
     """Names of the definitions that write, or use one that does; ``imported`` names are taken to write."""
     found = {name for name, writes in result.writes.items() if writes}
-    found |= {name for name, used in result.uses.items() if used & imported}
+    found |= {name for name, used in result.uses.items() if not used.isdisjoint(imported)}
     changed = True
     while changed:
-        more = {name for name, used in result.uses.items() if name not in found and used & found}
+        more = {name for name, used in result.uses.items() if name not in found and not used.isdisjoint(found)}
         found |= more
         changed = bool(more)
     return found
 
 
-def look(root: ast.AST) -> tuple[set[str], bool]:
-    """The names that a definition uses, and whether anything in it may be an in-place write to a tensor."""
+def look(tree: Iterable[ast.AST], imports: list[ast.ImportFrom]) -> tuple[set[str], bool]:
+    """The names that some code uses, and whether anything in it may be an in-place write; imports go to ``imports``."""
     names: set[str] = set()
     plain: set[str] = set()  # names bound to numbers, strings and displays, which hold no tensor of their own
     doubtful: list[str] = []
     writes = False
-    for node in ast.walk(root):
+    for node in tree:
         if isinstance(node, ast.Name):
             names.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -86,6 +95,8 @@ def look(root: ast.AST) -> tuple[set[str], bool]:
                         writes = True
                 elif isinstance(target, ast.Tuple) and any(isinstance(e, ast.Subscript) for e in target.elts):
                     writes = True
+        elif isinstance(node, ast.ImportFrom):
+            imports.append(node)
     return names, writes or any(name not in plain for name in doubtful)
 
 

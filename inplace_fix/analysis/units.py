@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from inplace_fix.analysis.trees import children, nodes
 from inplace_fix.nouns import Place, Span
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -63,8 +64,8 @@ class Unit:
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds ``node``; the table is built on first use."""
         if not self.parents:
-            for outer in ast.walk(self.tree):
-                for inner in ast.iter_child_nodes(outer):
+            for outer in nodes(self.tree):
+                for inner in children(outer):
                     self.parents[inner] = outer
         return self.parents.get(node)
 
