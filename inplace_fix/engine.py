@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inplace_fix.analysis.entries import analyse
+from inplace_fix.analysis.facts import Facts
 from inplace_fix.analysis.project import Project
+from inplace_fix.analysis.units import Unit
 from inplace_fix.catalog.reader import load
 from inplace_fix.nouns import Finding, Severity
 from inplace_fix.rules.base import Fault, rules
@@ -18,6 +20,7 @@ from inplace_fix.rules.traced import join
 from inplace_fix.source import SourceError, read_source
 from inplace_fix.trace.evidence import Evidence
 from inplace_fix.trace.evidence import load as load_evidence
+from inplace_fix.trace.glimpses import seen_of
 
 if TYPE_CHECKING:
     from inplace_fix.repair.carry_out import Sources
@@ -174,7 +177,7 @@ class Workspace:
         self._evidence: Evidence | None = None
         self._paths = tuple(paths)
         self._elsewhere: dict[Path, list[Finding]] = {}  # certain faults that the run of another file showed
-        self.project = Project(self.read)
+        self.project = self._as_seen = Project(self.read)
         self.project.know(paths)
 
     def check_all(self, paths: Sequence[Path], options: Options) -> list[FileResult]:
@@ -221,15 +224,12 @@ class Workspace:
             reason = error.msg if isinstance(error, SyntaxError) else str(error)
             return FileResult(path, text, problem=Problem(path, f"cannot be parsed: {reason}", line))
         facts = analyse(self.project, unit, load(), options.writes)
-        faults = [
-            fault
-            for rule in rules()
-            if POLICIES.index(rule.policy) <= POLICIES.index(options.policy) and asked(rule.code, options)
-            for fault in rule.check(facts)
-        ]
+        faults = faults_of(facts, options)
         evidence = self.evidence(options)
         if evidence is not None:
-            faults = join(faults, evidence, unit)
+            faults = [
+                fault for fault in self.joined(faults, evidence, unit, options) if asked(fault.finding.code, options)
+            ]
         findings = self.plan(faults, text, path, options)
         notes = tuple(f"{site.line}: not followed to the end ({reason})" for site, reason in facts.gave_up)
         return FileResult(path, text, tuple(findings), notes=notes)
@@ -238,7 +238,16 @@ class Workspace:
         """The evidence of traced runs about the sources as they are; read once. Raises EvidenceError."""
         if options.evidence and self._evidence is None:
             self._evidence = load_evidence(options.evidence, options.root)
+            self._as_seen = self.project.as_seen(seen_of(self._evidence))
         return self._evidence
+
+    def joined(self, faults: list[Fault], evidence: Evidence, unit: Unit, options: Options) -> list[Fault]:
+        """The faults of a file with those that runs showed, and those found once runs told the types of its values.
+
+        The analysis with those types is a second one, so that what the source alone proves stays told apart.
+        """
+        facts = analyse(self._as_seen, unit, load(), options.writes)
+        return join(faults, evidence, unit, faults_of(facts, options), facts.writes)
 
     def plan(self, faults: Sequence[Fault], text: str, path: Path, options: Options) -> list[Finding]:
         """The findings of one file, each with its fix or why there is none; findings elsewhere are left out."""
@@ -266,6 +275,16 @@ class Workspace:
         other = fault.finding.place.path
         if options.keep is None or options.keep(fault.finding, self.read(other)):
             self._elsewhere.setdefault(other, []).append(with_plan(fault, sources))
+
+
+def faults_of(facts: Facts, options: Options) -> list[Fault]:
+    """What the rules that are asked say of a file."""
+    return [
+        fault
+        for rule in rules()
+        if POLICIES.index(rule.policy) <= POLICIES.index(options.policy) and asked(rule.code, options)
+        for fault in rule.check(facts)
+    ]
 
 
 def asked(code: str, options: Options) -> bool:

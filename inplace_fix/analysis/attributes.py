@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from inplace_fix.analysis import indexing
+from inplace_fix.analysis import evident, indexing
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
@@ -94,6 +94,7 @@ def gradient(m: Machine, tensor: Tensor, node: ast.AST) -> Tensor:
 def _of_unknown(m: Machine, owner: Unknown, name: str, node: ast.Attribute) -> Value:
     if name in ("grad_fn", "requires_grad", "is_leaf", "retain_grad") and owner.tensor is None:
         promote(m, owner, sure=True)
+    evident.asked(m, owner, "__get__", node)
     if owner.tensor is not None and name not in owner.parts:
         return tensor_attribute(m, owner.tensor, owner, name, node)
     if name == "data" and owner.tensor is None and isinstance(m.unit.parent(node), ast.Attribute):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from inplace_fix.analysis import arrays, attributes, indexing, names
+from inplace_fix.analysis import arrays, attributes, evident, indexing, names
 from inplace_fix.analysis.conditions import Cell, Condition
 from inplace_fix.analysis.facts import Form
 from inplace_fix.analysis.machine import Machine
@@ -51,6 +51,7 @@ def augmented(m: Machine, node: ast.AugAssign) -> None:
     index: Value | None = None
     if isinstance(target, ast.Subscript):
         owner, index = evaluate(m, target.value), evaluate(m, target.slice)
+        evident.written(m, owner, target)
         old = indexing.get_item(m, owner, index, target)
     elif isinstance(target, ast.Attribute):
         owner = evaluate(m, target.value)
@@ -63,6 +64,7 @@ def augmented(m: Machine, node: ast.AugAssign) -> None:
     if array is not None:
         write_array(m, array, target.value if isinstance(target, ast.Subscript) else target, node)
         return
+    evident.written(m, old, node)
     tensor = as_tensor(m, old)
     op = m.catalog.operator(symbol + "=")
     if isinstance(target, ast.Subscript) and index is not None and as_tensor(m, held) is not None and op is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from inplace_fix.analysis import externs, modules, optimizers, pybuiltins
+from inplace_fix.analysis import evident, externs, modules, optimizers, pybuiltins
 from inplace_fix.analysis.conditions import ALWAYS, Cell
 from inplace_fix.analysis.facts import Frame
 from inplace_fix.analysis.indexing import leave
@@ -102,7 +102,8 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.AST) -> Va
     if isinstance(function, Context):
         return externs.decorate(m, function, arguments)
     if isinstance(function, Unknown):
-        return call_unknown(m, function, arguments)
+        name = evident.called(m, node)
+        return externs.call(m, name, arguments, node) if name else call_unknown(m, function, arguments)
     return Unknown()
 
 
@@ -124,6 +125,8 @@ def call_bound(m: Machine, function: Bound, arguments: Arguments, node: ast.AST)
         return invoke(m, function.function, Arguments(positional, arguments.keywords, arguments.open), node)
     if isinstance(owner, Tensor):
         return tensor_method(m, owner, function, arguments, node)
+    evident.written(m, owner, node, name=function.name)
+    evident.asked(m, owner, function.name, node)
     if isinstance(owner, Unknown):
         if m.catalog.method(function.name) is not None:
             result = tensor_method(m, owner, function, arguments, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from inplace_fix.analysis import iteration
+from inplace_fix.analysis import evident, iteration
 from inplace_fix.analysis.conditions import Cell
 from inplace_fix.analysis.machine import Machine
 from inplace_fix.analysis.names import read_cell
@@ -36,6 +36,7 @@ def get_item(m: Machine, owner: Value, index: Value, node: ast.Subscript) -> Val
                 if possible:
                     found.append((guard, get_item(m, part, index, node)))
         return choice(found) if found else Unknown()
+    evident.asked(m, owner, "__getitem__", node)
     if isinstance(owner, (Tensor, Unknown)):
         tensor = owner.tensor if isinstance(owner, Unknown) else owner
         if tensor is not None and not (isinstance(index, Const) and isinstance(index.value, str)):

@@ -43,6 +43,7 @@ class Machine:
     def __init__(self, project: Project, catalog: Catalog, helpers: Mapping[str, int]) -> None:
         self.helpers = helpers
         self.project = project
+        self.seen = project.seen
         self.catalog = catalog
         self.facts = Facts()
         self.tick = 0

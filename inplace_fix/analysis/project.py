@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from inplace_fix.analysis.conditions import Cell
 from inplace_fix.analysis.reach import Outline, outline, reaching
+from inplace_fix.analysis.seen import Seen
 from inplace_fix.analysis.units import Unit, parse
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Project:
         self.definer: Machine | None = None  # runs the top level of imported modules
         self._outlines: dict[Path, Outline] = {}
         self._writing: dict[Path, set[str]] = {}
+        self.seen: Seen | None = None  # what runs showed, where it may be used
 
     def know(self, paths: Iterable[Path]) -> None:
         """Let imports of these files be followed."""
@@ -50,6 +52,13 @@ class Project:
             self._known.add(path)
             if package:
                 self._packages.add(path)
+
+    def as_seen(self, seen: Seen) -> Project:
+        """The same files in the light of runs; shares what was parsed, and no value that was worked out."""
+        other = Project(self._read)
+        other._paths, other._units, other._packages = self._paths, self._units, self._packages
+        other._known, other._outlines, other._writing, other.seen = self._known, self._outlines, self._writing, seen
+        return other
 
     def add(self, path: Path, text: str | None = None) -> Unit:
         """Parse a file (raises SyntaxError, ValueError, OSError) and keep it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from inplace_fix.analysis import autograd, dtypes
+from inplace_fix.analysis import autograd, dtypes, evident
 from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
 from inplace_fix.analysis.facts import Form, Node
 from inplace_fix.analysis.generic import GENERIC_NAMES
@@ -49,6 +49,7 @@ VIEW_WORDS = {
 def operate(m: Machine, symbol: str, operands: Sequence[Operand], node: ast.AST) -> Value:
     """A Python operator; something unknown comes out where no operand is known to be a tensor."""
     op = m.catalog.method(symbol) if symbol.isalpha() else m.catalog.operator(symbol)
+    evident.combined(m, (value for value, _ in operands), node)
     if op is None or not any(as_tensor(m, value) is not None for value, _ in operands):
         return Unknown(number=all(isinstance(v, Const) or (isinstance(v, Unknown) and v.number) for v, _ in operands))
     if isinstance(operands[0][0], (Const, ListValue)):
@@ -129,7 +130,7 @@ def apply(m: Machine, call: Call) -> Value:
     if op.result in PLAIN_VALUES and not op.writes and out is None:
         return NONE if op.result is Result.NONE else Unknown(number=True)
     operands = _operands(m, call)
-    requires = _requires(m, op, operands)
+    requires = _requires(m, call, operands)
     node = None
     if m.grad is not False and requires is not Tri.NO and (op.differentiable or call.own):
         inputs = tuple(dict.fromkeys(n for ts in operands.values() for _, t in ts for n in nodes_of(t)))
@@ -144,6 +145,7 @@ def apply(m: Machine, call: Call) -> Value:
     if node is not None:
         save_results(m, call, op.saves, result, node)
         m.live.append(node)
+    evident.given(m, result, call.node)
     return result
 
 
@@ -193,14 +195,13 @@ def _operands(m: Machine, call: Call) -> dict[str, list[tuple[Condition, Tensor]
     return operands
 
 
-def _requires(m: Machine, op: Op, operands: dict[str, list[tuple[Condition, Tensor]]]) -> Tri:
+def _requires(m: Machine, call: Call, operands: dict[str, list[tuple[Condition, Tensor]]]) -> Tri:
+    sources = [pair for param, found in operands.items() if param in call.op.differentiable for pair in found]
     result = Tri.NO
-    for param, found in operands.items():
-        if param in op.differentiable:
-            for _, tensor in found:
-                if tensor.sure or tensor.node is not None:  # what is hardly known to be a tensor proves no gradient
-                    result = max(result, requires_of(tensor))
-    return result
+    for _, tensor in sources:
+        if tensor.sure or tensor.node is not None:  # what is hardly known to be a tensor proves no gradient
+            result = max(result, requires_of(tensor))
+    return evident.requires(m, result, sources, call.node)
 
 
 def _apply_in_place(
@@ -230,7 +231,7 @@ def _apply_in_place(
         return NONE
     if target is None:
         # the write goes to the module's own tensors; the call still has a result of its own
-        result = _result(m, call, operands, node, _requires(m, op, operands))
+        result = _result(m, call, operands, node, _requires(m, call, operands))
         if node is not None:
             save_inputs(m, call, op.saves, operands, node)
             save_results(m, call, op.saves, result, node)
@@ -340,6 +341,10 @@ def _shared(m: Machine, call: Call, source: Tensor, node: Node | None, requires:
         return _fresh(m, call, node, requires, source.sure, {"": [(ALWAYS, source)]})
     if may and source.contiguous and not _converts(call):
         may = False
+    viewed = evident.is_view(m, call.node) if relation is Result.VIEW_OR_FRESH else None
+    if viewed is False:
+        return _fresh(m, call, node, requires, source.sure, {"": [(ALWAYS, source)]})
+    may = may and viewed is None
     if relation is Result.SAME_OR_FRESH and not may:
         return source
     result = Tensor(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from inplace_fix.analysis import arrays, attributes, indexing, names
+from inplace_fix.analysis import arrays, attributes, evident, indexing, names
 from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, both, compatible
 from inplace_fix.analysis.facts import Form, Node, Observation, Site, Write
 from inplace_fix.analysis.machine import Machine
@@ -52,7 +52,7 @@ def perform(
         op,
         m.frame,
         cell_of(m, receiver),
-        m.grad,
+        evident.grad_mode(m, call.node),
         m.inference,
         silent=op.silent or not tensor.versioned,
         made=call.made if isinstance(call.made, Site) else None,
@@ -135,6 +135,7 @@ def store(m: Machine, target: ast.Subscript, value: Value, node: ast.stmt | ast.
 
     owner = evaluate(m, target.value)
     index = evaluate(m, target.slice)
+    evident.written(m, owner, target, node)
     for guard, part in options(owner):
         with m.under(guard) as possible:
             if possible:

@@ -35,14 +35,17 @@ def with_plan(fault: Fault, sources: Sources) -> Finding:
         return fault.finding  # only a run showed it, and the run says what to do
     planned = plan(fault)
     if isinstance(planned, NoFix):
-        return fault.finding.with_fix(None, planned.reason)
+        return fault.finding.with_fix(None, fault.finding.no_fix or planned.reason)
     try:
         edits = edits_of(planned, sources)
     except CannotRewrite as error:
-        return fault.finding.with_fix(None, error.reason)
+        return fault.finding.with_fix(None, fault.finding.no_fix or error.reason)
     if not edits:
-        return fault.finding.with_fix(None, "the edit would change nothing")
+        return fault.finding.with_fix(None, fault.finding.no_fix or "the edit would change nothing")
     message, applicability = planned.message, planned.applicability
+    if fault.assumed:
+        message = f"{message}; assuming {fault.assumed}"
+        applicability = applicability if applicability is Applicability.DISPLAY else Applicability.UNSAFE
     if hangs_on_input(fault.finding) and applicability is Applicability.SAFE:
         message, applicability = f"{message}; assuming that the input requires grad", Applicability.UNSAFE
     return fault.finding.with_fix(Fix(planned.form, message, applicability, planned.steps, edits))

@@ -54,20 +54,25 @@ def saved_tensor(fault: Fault) -> Plan:
         return array_copy(fault)
     if write.form in (Form.IMPLICIT, Form.DATA):
         return NoFix("the write is inside this call: change the order of the calls, or give it a copy")
-    rebound = rebind(fault, around) if writable(fault, around) else NoFix("other names look at the same memory")
+    rebound = rebind(fault, around) if around.none and writable(fault) else NoFix("other names look at the same memory")
     local = isinstance(write.receiver, ast.Name) or write.receiver is None
     if isinstance(rebound, Fix) and local:
         return rebound
     kept = clone_at_save(fault, around)
     if isinstance(kept, Fix):
         return kept
+    if isinstance(rebound, NoFix) and raised_by_run(fault) and not around.reads and writable(fault):
+        rebound = rebind(fault, around)
     return rebound if isinstance(rebound, Fix) else kept
 
 
-def writable(fault: Fault, around: Others) -> bool:
-    """Whether the receiver may be bound to a new tensor: nobody else looks, and the graph is not cut by no_grad."""
-    if not around.none:
-        return False
+def raised_by_run(fault: Fault) -> bool:
+    """Whether a run showed the fault, and the write is not what its function is called for."""
+    return "traced" in fault.finding.evidence and not any(procedure(write) for write in fault.writes)
+
+
+def writable(fault: Fault) -> bool:
+    """Whether the receiver may be bound to a new tensor as far as it goes itself: the graph is not cut by no_grad."""
     for write in fault.writes:
         if write.receiver is not None and not rebindable(write):
             return False
@@ -105,6 +110,8 @@ def clone_at_save(fault: Fault, around: Others) -> Plan:
         if site is None:
             return NoFix("the saving operation is inside a module, where no copy can be put in")
         steps[site.unit.path, CloneExpression(site.unit.span(site.node))] = None
+    if not steps:
+        return NoFix("what saved the value is not in the source that was followed, so no copy can be put in there")
     doubtful = [r for r in around.reads if not all(procedure(w) for w in fault.writes)]
     message = "give autograd a copy of the value that is overwritten later"
     if doubtful:
@@ -294,6 +301,11 @@ def hidden(fault: Fault) -> Plan:
     return NoFix("copy the value that is kept, or write to a new tensor")
 
 
+def refused(fault: Fault) -> Plan:
+    """What a Python function does to each element has no form that a graph could record."""
+    return NoFix("write the function with torch operations, or apply it to a detached tensor (x.detach())")
+
+
 def policy(fault: Fault) -> Plan:
     """A write that is right goes out of place only where that is proved to change nothing."""
     write = fault.writes[0]
@@ -308,7 +320,7 @@ def policy(fault: Fault) -> Plan:
         for w in fault.writes
     ):
         return NoFix("the write is meant for memory that others hold: a leaf, a base or a parameter")
-    if not writable(fault, around):
+    if not around.none or not writable(fault):
         return NoFix(f"{forms.words(around)} may look at the same memory")
     if any(not same_place(w) for w in fault.writes):
         return NoFix("the receiver is one of several tensors")
@@ -336,6 +348,7 @@ PLANNERS: dict[str, Callable[[Fault], Plan]] = {
     "IPF014": new_tensor,
     "IPF015": row_swap,
     "IPF018": hidden,
+    "IPF020": refused,
     "IPF101": policy,
     "IPF102": policy,
 }

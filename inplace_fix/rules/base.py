@@ -17,7 +17,8 @@ from inplace_fix.nouns import Certainty, Finding, Related, Severity
 class Fault:
     """A finding with what repair needs to know: the writes and saves behind it.
 
-    ``writes`` are the same construct seen in different contexts (calls, rounds of a loop).
+    ``writes`` are the same construct seen in different contexts (calls, rounds of a loop). ``assumed`` is what the
+    finding rests on that only a run showed, in words that follow "assuming"; no repair of it is safe then.
     """
 
     finding: Finding
@@ -25,6 +26,7 @@ class Fault:
     writes: tuple[Write, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     observation: Observation | None = None
+    assumed: str = ""
 
     @property
     def saves(self) -> tuple[Save, ...]:

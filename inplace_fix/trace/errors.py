@@ -232,7 +232,7 @@ _KNOWN = (
     ),
     _message(
         r"Can't call numpy\(\) on Tensor that requires grad",
-        "numpy",
+        "numpy-export",
         "NumPy would share the memory, and writes through it are invisible to autograd",
         "x.detach().numpy() to read; x.detach().clone().numpy() if the array is written to",
     ),

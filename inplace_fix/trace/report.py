@@ -7,26 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inplace_fix.nouns import Place
+from inplace_fix.trace.kinds import TITLES
 from inplace_fix.trace.observations import Evidence, Fault
 
-_TITLES = {
-    "saved-tensor": "a value saved for backward was overwritten",
-    "leaf": "a leaf that requires grad was written to in place",
-    "view-of-leaf": "a view of a leaf that requires grad was written to in place",
-    "multi-output-view": "one of several views of one tensor was involved in an in-place write",
-    "no-grad-view": "a view made without grad mode was written to with it",
-    "hook-view": "the output of a hooked module was written to in place",
-    "custom-function-view": "a view returned by a custom Function was written to in place",
-    "inference": "an inference tensor was used outside inference mode",
-    "out": "an operation that needs a gradient was given out=",
-    "expanded": "an expanded tensor was written to in place",
-    "overlap": "an in-place write met overlapping memory",
-    "optimizer-order": "an optimizer step overwrote weights that a later backward needs",
-    "batch-norm-buffers": "batch norm overwrote statistics that a backward needs",
-    "data-attribute": "a saved value was overwritten through .data",
-    "data-swap": "a saved tensor's .data was replaced before backward",
-    "numpy": "memory shared with a NumPy array was involved",
-}
 _SHOWN = 20
 
 
@@ -50,7 +33,7 @@ def report(evidence: Evidence, root: Path, output: Path | None) -> str:
 
 
 def _lines(number: int, fault: Fault, root: Path, sources: _Sources) -> Iterator[str]:
-    title = _TITLES.get(fault.kind, fault.kind.replace("-", " "))
+    title = TITLES.get(fault.kind, fault.kind.replace("-", " "))
     notes = [{"silent": "PyTorch says nothing", "hazard": "right in this run only"}.get(fault.severity, "")]
     notes += [
         "the program handled the error" if fault.caught else "",

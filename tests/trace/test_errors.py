@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import warnings
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 from triggers import TRIGGERS, Trigger
 
 import inplace_fix
+from inplace_fix import engine
+from inplace_fix.nouns import Severity
+from inplace_fix.rules.traced import same_construct
 from inplace_fix.trace.errors import explain, first_sentence
 from inplace_fix.trace.observations import Fault, Place
 
@@ -41,8 +45,30 @@ def test_an_error_is_explained_at_its_expression(trigger: Trigger, level: str, t
         assert _text(trigger.program, _place(raised[0])) == trigger.expression
 
 
-def _place(fault: Fault) -> Place:
+@pytest.mark.parametrize("trigger", [t for t in TRIGGERS if t.kind], ids=lambda trigger: trigger.name)
+def test_a_check_with_the_evidence_tells_line_column_why_and_remedy(trigger: Trigger, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(trigger.program)
+    linecache.checkcache()
+    run = inplace_fix.tracing("full", quiet=True, output=tmp_path / "evidence.json")
+    with warnings.catch_warnings(), contextlib.suppress(Exception), run:
+        warnings.simplefilter("ignore")
+        exec(compile(trigger.program, str(path), "exec"), {"__name__": "program"})
+    (result,) = engine.check([path], engine.Options(evidence=(tmp_path / "evidence.json",), root=tmp_path))
+    assert result.problem is None
+    place = _place(next(fault for fault in run.faults if fault.severity == "raised"), changed=True)
+    told = [finding for finding in result.findings if same_construct(place, finding.place)]
+    assert "traced" in {word for finding in told for word in finding.evidence}, result.findings
+    assert {finding.severity for finding in told} <= {Severity.ERROR, Severity.WARNING}
+    for finding in told:
+        assert finding.why
+        assert finding.no_fix or (finding.fix is not None and finding.fix.message)
+
+
+def _place(fault: Fault, *, changed: bool = False) -> Place:
     place = fault.writes[0].place if fault.writes else fault.backward
+    if changed and fault.writes and fault.writes[0].made_at is not None:
+        place = fault.writes[0].made_at  # a person changes the module, not its call
     assert place is not None
     return place
 

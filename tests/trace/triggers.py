@@ -238,7 +238,7 @@ TRIGGERS = [
     Trigger("set_", "", "x = inner()\nx.set_(torch.rand(5))"),
     Trigger("apply_", "callback", "x = inner()\nx.apply_(abs)", "x.apply_(abs)"),
     Trigger("map_", "callback", "x = inner()\nx.map_(leaf(), min)", "x.map_(leaf(), min)"),
-    Trigger("numpy", "numpy", "x = inner()\nx.numpy()", "x.numpy()"),
+    Trigger("numpy", "numpy-export", "x = inner()\nx.numpy()", "x.numpy()"),
     Trigger(
         "swap_tensors",
         "swap",
