@@ -223,7 +223,7 @@ class Workspace:
             line = getattr(error, "lineno", None)
             reason = error.msg if isinstance(error, SyntaxError) else str(error)
             return FileResult(path, text, problem=Problem(path, f"cannot be parsed: {reason}", line))
-        facts = analyse(self.project, unit, load(), options.writes)
+        facts = analyse(self.project, unit, load(), options.writes, thorough=options.policy != "unsafe")
         faults = faults_of(facts, options)
         evidence = self.evidence(options)
         if evidence is not None:

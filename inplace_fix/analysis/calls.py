@@ -12,7 +12,6 @@ from inplace_fix.analysis.indexing import leave
 from inplace_fix.analysis.machine import DEEPEST_CALL, Machine
 from inplace_fix.analysis.operands import Operand, as_tensor, nodes_of, promote, tensors_of
 from inplace_fix.analysis.tensors import method
-from inplace_fix.analysis.trees import children
 from inplace_fix.analysis.values import (
     NONE,
     Bound,
@@ -185,7 +184,7 @@ def invoke(m: Machine, function: Function, arguments: Arguments, node: ast.AST, 
         entry=entry,
         call=m.site(node) if m.frame is not None else None,
         closure=function.scopes,
-        yields=[] if yielding(m, function.node) else None,
+        yields=[] if function.node in function.unit.generators else None,
     )
     saved = m.frame, m.condition, m.statement, m.grad, m.inference
     m.frame = frame
@@ -354,37 +353,27 @@ def names_tensor(annotation: ast.expr | None) -> bool:
     return False
 
 
-def yielding(m: Machine, node: ast.AST) -> bool:
-    """Whether calling a function makes a generator; looked up once a function."""
-    answer = m.generators.get(node)
-    if answer is None:
-        answer = m.generators[node] = is_generator(node)
-    return answer
-
-
-def is_generator(node: ast.AST) -> bool:
-    """Whether a function holds a yield of its own."""
-    if isinstance(node, ast.Lambda):
-        return False
-    pending = list(children(node))
-    for current in pending:
-        if isinstance(current, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            pending += children(current)
-    return False
-
-
 def instantiate(m: Machine, cls: Class, arguments: Arguments, node: ast.AST) -> Value:
     """Make an object of an analysed class and run its ``__init__``."""
-    from inplace_fix.analysis.attributes import class_member
+    instance = blank(m, cls, node)
+    construct(m, instance, cls, arguments, node)
+    return instance
 
+
+def blank(m: Machine, cls: Class, node: ast.AST) -> Instance:
+    """An object of an analysed class before its ``__init__``."""
     instance = Instance(cls, made=m.site(node) if m.frame is not None else None, label="self")
     modules.base_of(m, instance)
+    return instance
+
+
+def construct(m: Machine, instance: Instance, cls: Class, arguments: Arguments, node: ast.AST) -> None:
+    """Run the ``__init__`` of an object."""
+    from inplace_fix.analysis.attributes import class_member
+
     init = class_member(cls, "__init__")
     value = init.latest() if init is not None else None
     if isinstance(value, Function):
         invoke(m, value, Arguments([(instance, None), *arguments.positional], arguments.keywords, arguments.open), node)
     elif init is None:
         modules.default_init(m, instance, arguments, node)
-    return instance

@@ -26,7 +26,10 @@ def compatible(first: Condition, second: Condition) -> bool:
         return True
     if len(second) < len(first):
         first, second = second, first
-    return all(second.get(branch, arm) == arm for branch, arm in first.items())
+    for branch, arm in first.items():  # noqa: SIM110  (asked more often than anything else, and a generator is slow)
+        if second.get(branch, arm) != arm:
+            return False
+    return True
 
 
 def implies(strong: Condition, weak: Condition) -> bool:
@@ -59,11 +62,9 @@ class Cell:
 
     def write(self, condition: Condition, value: Value, tick: int) -> None:
         """Bind under ``condition``; what is overwritten on every path where it held is forgotten."""
-        if condition:
-            self.bindings = [b for b in self.bindings if not implies(b[0], condition)][1 - MOST_ALTERNATIVES :]
-            self.bindings.append((condition, value, tick))
-        else:
-            self.bindings = [(condition, value, tick)]
+        before = self.bindings if condition else ()
+        kept = [b for b in before if not implies(b[0], condition)][1 - MOST_ALTERNATIVES :]
+        self.bindings = [*kept, (condition, value, tick)]
 
     def read(self, condition: Condition) -> Iterator[tuple[Condition, Value, int]]:
         """The bindings that can be seen under ``condition``, newest first, each with its full condition and tick."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -27,21 +28,23 @@ from inplace_fix.analysis.values import (
     choice,
 )
 
-BINARY = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
+# each operator's symbol, and how plain numbers are computed with it
+BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow),
+    ast.MatMult: ("@", operator.matmul),
+    ast.BitAnd: ("&", operator.and_),
+    ast.BitOr: ("|", operator.or_),
+    ast.BitXor: ("^", operator.xor),
+    ast.LShift: ("<<", operator.lshift),
+    ast.RShift: (">>", operator.rshift),
 }
+UNBOUNDED = (ast.Pow, ast.LShift)  # their results can be too large to work out
 COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
@@ -106,15 +109,13 @@ def _binary(m: Machine, node: ast.BinOp) -> Value:
         return ListValue([*left.cells, *right.cells], left.kind, left.exact and right.exact)
     if isinstance(left, ListValue) and isinstance(node.op, ast.Mult):
         return ListValue(left.cells * 2 if len(left.cells) < 4 else left.cells, left.kind, exact=False)
-    return operate(m, BINARY[type(node.op)], [(left, node.left), (right, node.right)], node)
+    return operate(m, BINARY[type(node.op)][0], [(left, node.left), (right, node.right)], node)
 
 
-def _fold(operator: ast.operator, left: object, right: object) -> Value:
-    if isinstance(left, (int, float)) and isinstance(right, (int, float)) and not isinstance(operator, ast.Pow):
+def _fold(operation: ast.operator, left: object, right: object) -> Value:
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)) and not isinstance(operation, UNBOUNDED):
         try:
-            expression = ast.Expression(ast.BinOp(ast.Constant(left), operator, ast.Constant(right)))
-            code = compile(ast.fix_missing_locations(expression), "<constant>", "eval")
-            return Const(eval(code, {"__builtins__": {}}))
+            return Const(BINARY[type(operation)][1](left, right))
         except (ArithmeticError, TypeError, ValueError):
             return Unknown(number=True)
     return Unknown(number=True)

@@ -10,17 +10,21 @@ from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition
 from inplace_fix.analysis.facts import Facts, Frame, Node, Observation, Read, Site, Write
 from inplace_fix.analysis.project import Project
 from inplace_fix.analysis.units import Unit
-from inplace_fix.analysis.values import Class, Function, Instance, Storage, Tensor, Tri, Unknown, Value, options
+from inplace_fix.analysis.values import Choice, Class, Function, Instance, Storage, Tensor, Tri, Unknown, Value, options
 from inplace_fix.catalog.model import Catalog
 
 # Bounds that keep any input from hanging the analysis; what is cut off is reported once per entry point.
 STEPS_OF_PROGRAM = 30_000  # statements and calls of a file's top level and all that it calls
-STEPS_OF_MODULE = 2_000  # of a module class, made and called once
+STEPS_OF_INIT = 700  # of the constructor of a class; the object is used as far as it was made by then
+STEPS_OF_MODULE = 1_200  # of a module called once
 STEPS_OF_FUNCTION = 300  # of a function that nothing in the file calls
 STEPS_OF_DEFINITION = 2_000  # of one statement at the top of a file, where only the name it binds is asked for
 DEEPEST_CALL = 24
 MOST_ROUNDS = 2  # rounds of a loop whose number of rounds is unknown: a value saved in one, overwritten in the next
 MOST_ITEMS = 8  # items of a literal container that a loop visits one by one
+
+
+MAY_HOLD_TENSORS = (Tensor, Unknown, Choice)
 
 
 class BudgetError(Exception):
@@ -57,12 +61,12 @@ class Machine:
         self.depth = 0
         self.steps = 0
         self.most_steps = STEPS_OF_PROGRAM
-        self.generators: dict[ast.AST, bool] = {}
         self.statement: ast.stmt | None = None
         self.class_scope: dict[str, Cell] | None = None  # names of the class whose body is being run
         self.active: list[Function] = []
         self.scopes: dict[str, dict[str, Cell]] = {}  # module globals by module name
         self.visited: set[ast.AST] = set()
+        self.too_long: set[str] = set()  # functions whose run used up the budget of an entry point that called them
         self.live: list[Node] = []  # every node recorded, in order
         self.trained = False  # whether a backward was seen
         self.named: list[Value] = []  # values that conditions are named after; kept alive so that names stay unique
@@ -80,6 +84,8 @@ class Machine:
         """Count one statement or call. Raises BudgetError."""
         self.steps += 1
         if self.steps > self.most_steps:
+            if len(self.active) > 1:
+                self.too_long.add(self.active[1].name)
             raise BudgetError
 
     # conditions
@@ -172,6 +178,8 @@ class Machine:
 
     def note_read(self, cell: Cell, value: Value, node: ast.AST, bound: int) -> None:
         """Remember that a tensor was read from a place."""
+        if value.__class__ not in MAY_HOLD_TENSORS:
+            return
         assert self.frame is not None
         for guard, option in options(value):
             tensor = option.tensor if isinstance(option, Unknown) else option

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, PendingCell
+from inplace_fix.analysis.conditions import ALWAYS, Cell, Condition, PendingCell, implies
 from inplace_fix.analysis.facts import Frame
-from inplace_fix.analysis.machine import STEPS_OF_DEFINITION, STEPS_OF_MODULE, BudgetError, Machine
+from inplace_fix.analysis.machine import STEPS_OF_DEFINITION, BudgetError, Machine
 from inplace_fix.analysis.trees import nodes
 from inplace_fix.analysis.units import Unit
 from inplace_fix.analysis.values import Choice, Const, Extern, Namespace, Unknown, Value
@@ -58,10 +58,12 @@ def load(m: Machine, node: ast.Name) -> Value:
 
 def read_cell(m: Machine, cell: Cell, node: ast.AST) -> Value:
     """The value in a cell under the present condition."""
-    if len(cell.bindings) == 1 and not cell.bindings[0][0]:
-        _, value, bound = cell.bindings[0]
-        m.note_read(cell, value, node, bound)
-        return value
+    bindings = cell.bindings
+    if bindings:
+        guard, value, bound = bindings[-1]
+        if not guard or guard is m.condition or implies(m.condition, guard):
+            m.note_read(cell, value, node, bound)
+            return value
     found = []
     for condition, value, bound in cell.read(m.condition):
         m.note_read(cell, value, node, bound)
@@ -190,7 +192,7 @@ def module_scope(m: Machine, unit: Unit, run_block: RunBlock, main: bool = False
     frame = Frame(unit, None, unit.module, cells)
     if lazy:
         body = put_off(runner, body, frame, run_block)
-    at_top(runner, frame, lambda: run_block(runner, body), None if main else STEPS_OF_MODULE)
+    at_top(runner, frame, lambda: run_block(runner, body), None if main else STEPS_OF_DEFINITION)
     return cells
 
 

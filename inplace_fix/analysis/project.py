@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inplace_fix.analysis.conditions import Cell
-from inplace_fix.analysis.reach import Outline, outline, reaching
+from inplace_fix.analysis.reach import Names, Outline, outline
 from inplace_fix.analysis.seen import Seen
 from inplace_fix.analysis.units import Unit, parse
 
@@ -39,10 +39,11 @@ class Project:
         self._packages: set[Path] = set()
         self._known: set[Path] = set()
         self.scopes: dict[Path, dict[str, Cell]] = {}  # globals of imported modules, worked out once
-        self.definer: Machine | None = None  # runs the top level of imported modules
+        self.definer: Machine | None = None  # runs what does not depend on who asks
         self._outlines: dict[Path, Outline] = {}
-        self._writing: dict[Path, set[str]] = {}
         self.seen: Seen | None = None  # what runs showed, where it may be used
+        self.reaching: dict[Path, Names] = {}  # of each file that others import from, what of it may write
+        self.harmless: dict[tuple[Path, str], bool] = {}  # functions tried on their own
 
     def know(self, paths: Iterable[Path]) -> None:
         """Let imports of these files be followed."""
@@ -57,7 +58,7 @@ class Project:
         """The same files in the light of runs; shares what was parsed, and no value that was worked out."""
         other = Project(self._read)
         other._paths, other._units, other._packages = self._paths, self._units, self._packages
-        other._known, other._outlines, other._writing, other.seen = self._known, self._outlines, self._writing, seen
+        other._known, other._outlines, other.seen = self._known, self._outlines, seen
         return other
 
     def add(self, path: Path, text: str | None = None) -> Unit:
@@ -77,13 +78,6 @@ class Project:
             found = self._outlines[unit.path] = outline(unit)
         return found
 
-    def writing(self, unit: Unit) -> set[str]:
-        """The names of a unit's definitions that write, themselves or through others of the same file."""
-        found = self._writing.get(unit.path)
-        if found is None:
-            found = self._writing[unit.path] = reaching(self.outline(unit), frozenset())
-        return found
-
     def forget(self, path: Path) -> None:
         """Drop a unit, so that memory does not grow with the number of files."""
         self._units.pop(path, None)
@@ -91,10 +85,10 @@ class Project:
     def find(self, module: str, importer: Unit) -> Unit | None:
         """The unit of a module as imported from ``importer``, None where it is not the project's or does not parse."""
         path = self._paths.get(module)
-        if path is None:
+        if path is None and "." not in module:
             # a sibling script is imported by its bare name
-            sibling = importer.path.with_name(module.split(".")[0] + ".py")
-            path = sibling if "." not in module and sibling in self._known else None
+            sibling = importer.path.with_name(module + ".py")
+            path = sibling if sibling in self._known else None
         if path is None:
             return None
         try:

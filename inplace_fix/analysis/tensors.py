@@ -223,8 +223,10 @@ def _apply_in_place(
     for param in op.writes:
         argument = call.bound.get(param, (NONE, None))[1]
         receiver = call.receiver if call.receiver is not None and argument is None else argument
+        # statistics that batch norm updates take no part in the graph, unlike its input
+        recorded = node if not op.differentiable or param in op.differentiable else None
         for guard, tensor in operands.get(param, ()):
-            perform(m, call, guard, tensor, node, others, receiver if param not in call.own else None, certainty)
+            perform(m, call, guard, tensor, recorded, others, receiver if param not in call.own else None, certainty)
             written.append((guard, tensor))
     target = call.bound.get(op.writes[0])
     if op.name.startswith("torch._foreach"):

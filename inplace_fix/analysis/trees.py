@@ -5,15 +5,22 @@ from __future__ import annotations
 import ast
 
 # what an operator is and whether a name is read or written: their owner tells; and fields of plain values
-BARE = frozenset(
-    ("ctx", "op", "ops", "type_comment", "kind", "id", "attr", "name", "arg")
-    + ("level", "module", "asname", "conversion", "simple", "is_async")
+BARE = frozenset(("ctx", "op", "ops", "type_comment", "kind", "id", "attr", "name", "arg", "level", "module", "asname"))
+PLAIN = frozenset(
+    (
+        "Global.names",
+        "Nonlocal.names",
+        "MatchClass.kwd_attrs",
+        "MatchMapping.rest",
+        "FormattedValue.conversion",
+        "AnnAssign.simple",
+        "comprehension.is_async",
+    )
 )
-PLAIN_LISTS = frozenset(("Global.names", "Nonlocal.names", "MatchClass.kwd_attrs", "MatchMapping.rest"))
 CHILDLESS = (ast.Constant, ast.MatchSingleton, ast.alias)
 
 FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
-    kind: tuple(f for f in kind._fields if f not in BARE and f"{kind.__name__}.{f}" not in PLAIN_LISTS)
+    kind: tuple(f for f in kind._fields if f not in BARE and f"{kind.__name__}.{f}" not in PLAIN)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, CHILDLESS)
 }

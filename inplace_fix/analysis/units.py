@@ -11,6 +11,7 @@ from pathlib import Path
 from inplace_fix.analysis.trees import children, nodes
 from inplace_fix.nouns import Place, Span
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -30,6 +31,21 @@ class Unit:
     def lines(self) -> list[str]:
         """The lines as Python counts them; form feeds and the like do not end one."""
         return split_lines(self.text)
+
+    @cached_property
+    def generators(self) -> frozenset[ast.AST]:
+        """The functions that hold a yield of their own."""
+        if "yield" not in self.text:
+            return frozenset()
+        found = set()
+        for node in nodes(self.tree):
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                owner: ast.AST | None = node
+                while owner is not None and not isinstance(owner, FUNCTIONS):
+                    owner = self.parent(owner)
+                if owner is not None:
+                    found.add(owner)
+        return frozenset(found)
 
     def column(self, row: int, offset: int) -> int:
         """A column in code points from ``ast``'s offset in UTF-8 bytes."""

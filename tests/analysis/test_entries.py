@@ -116,3 +116,33 @@ def test_nested_loops_over_calls_are_cut_off() -> None:
 def test_a_deep_expression_neither_crashes_nor_hides_the_rest(expression: str) -> None:
     text = f"def deep(x: torch.Tensor):\n    x += {expression}\n    return x\ndef f(x: torch.Tensor):\n" + FAULT
     assert (6, 7) in conflicts(text)
+
+
+def test_an_object_whose_constructor_is_too_long_is_used_as_far_as_it_was_made() -> None:
+    filler = "".join(f"            self.p{i} = torch.nn.Linear(1, 1)\n" for i in range(800))
+    text = f"""
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = torch.nn.Linear(3, 3)
+{filler}
+        def forward(self, x):
+            y = self.first(x).exp()
+            y.add_(1)
+            return y
+    """
+    found = facts(text)
+    assert len(found.conflicts) == 1
+    assert [reason for _, reason in found.gave_up] == ["its constructor takes too many steps"]
+
+
+def test_a_name_of_the_top_level_is_worked_out_when_it_is_read() -> None:
+    text = """
+    SCALE = torch.ones(3, requires_grad=True)
+    OTHER = MISSING[0].nothing
+    def f(x):
+        y = (x * SCALE).exp()
+        y.add_(1)
+        return y
+    """
+    assert conflicts(text) == {(5, 6)}
