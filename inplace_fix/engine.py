@@ -129,41 +129,53 @@ def repair(
 ) -> Repaired:
     """Carry out fixes round by round until nothing changes; faults in ``vain`` are left as they are."""
     from inplace_fix.repair.carry_out import Sources, round_of
+    from inplace_fix.repair.moving import told_by_run
 
     current = {path: result.text for path, result in results.items() if result.problem is None}
     applied: dict[Path, list[Finding]] = {path: [] for path in results}
     left = {path: result.findings for path, result in results.items()}
     in_vain: set[tuple[object, ...]] = set()
+    tries: Counter[tuple[object, ...]] = Counter()
     for _ in range(MOST_ROUNDS):
         findings = [finding for path in results for finding in left[path] if identity(finding) not in vain | in_vain]
-        before = Counter(identity(finding) for path in results for finding in left[path])
+        before = Counter(told(finding) for path in results for finding in left[path])
         changed, done = round_of(findings, Sources(current), options.unsafe)
         changed = {path: text for path, text in changed.items() if text != current[path]}
         if not changed:
             break
         for finding in done:
             applied[finding.place.path].append(finding)
+        earlier = dict(current)
         current.update(changed)
         options = replace(options, evidence=())  # its places are those of the text that was run
         workspace = Workspace([*results, *known], {**texts, **current})
-        # only what changed is looked at again: another file's findings can only have become fewer
-        left = {
-            path: workspace.check(path, options).findings
-            if path in changed
-            else tuple(f for f in left[path] if f not in done)
-            for path in results
-        }
-        after = Counter(identity(finding) for path in results for finding in left[path])
-        in_vain |= {identity(finding) for finding in done if after[identity(finding)] >= before[identity(finding)]}
+        # looked at again is what changed, and what was to be mended: another file's findings can only be fewer
+        again = {*changed, *(finding.place.path for finding in done)}
+        undone = {path: [f for f in left[path] if f not in done] for path in results}
+        left = {path: tuple(undone[path]) for path in results}
+        for path in again:
+            found = workspace.check(path, options).findings
+            left[path] = (*found, *told_by_run(undone[path], found, earlier, current))
+        after = Counter(told(finding) for path in results for finding in left[path])
+        tries.update({identity(finding) for finding in done})
+        in_vain |= {identity(f) for f in done if after[told(f)] >= before[told(f)] or tries[identity(f)] >= MOST_TRIES}
     return Repaired(current, applied, left, in_vain)
 
 
 def identity(finding: Finding) -> tuple[object, ...]:
-    """What makes a finding the same before and after an edit that moves lines."""
+    """What makes a finding the same before and after edits: its own statement, which the message quotes first."""
+    quoted = QUOTED.match(finding.message)
+    return finding.place.path, finding.code, quoted[0] if quoted else finding.message
+
+
+def told(finding: Finding) -> tuple[object, ...]:
+    """The same with the other statements that it speaks of, as long as an edit only moves lines."""
     return finding.place.path, finding.code, LINE_NUMBER.sub("", finding.message)
 
 
+QUOTED = re.compile(r"`[^`]*`")
 LINE_NUMBER = re.compile(r"\(line \d+\)")
+MOST_TRIES = 3  # a statement whose fault is there again after this many repairs is left as it is
 MOST_RESTARTS = 4  # a fix that does not remove its fault is taken back by starting again without it
 MOST_ROUNDS = 12  # a fix that is still not done after this many rounds is left as it is
 
@@ -197,7 +209,7 @@ class Workspace:
             if known is None:
                 found[key] = finding
             elif known.severity is not Severity.ERROR:
-                found[key] = replace(finding, evidence=known.evidence)
+                found[key] = replace(finding, evidence=tuple(dict.fromkeys((*finding.evidence, *known.evidence))))
         ordered = sorted(found.values(), key=lambda f: (f.place.span, f.code))
         return replace(result, findings=tuple(ordered))
 

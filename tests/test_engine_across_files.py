@@ -48,3 +48,21 @@ def test_a_helper_that_the_settings_name_writes_to_its_argument(tmp_path: Path) 
     )
     assert findings([path]) == {"program.py": []}
     assert findings([path], writes={"mylib.fill": 0}) == {"program.py": [Severity.ERROR]}
+
+
+def test_a_fix_in_another_file_that_does_not_mend_its_fault_is_taken_back(tmp_path: Path) -> None:
+    model, train = tmp_path / "model.py", tmp_path / "train.py"
+    model.write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.head = torch.nn.Linear(3, 3)\n\n    def forward(self, x):\n"
+        "        return self.head(torch.sin(x))\n"
+    )
+    train.write_text(
+        "import torch\nfrom model import Net\n\nnet = Net()\n"
+        "net.head.register_forward_hook(lambda module, inputs, output: (inputs[0].mul_(0.5), None)[1])\n"
+        "net(torch.ones(3, 3, requires_grad=True)).sum().backward()\n"
+    )
+    model_result, train_result = engine.fix([model, train], engine.Options(unsafe=True))
+    assert [finding.severity for finding in train_result.findings] == [Severity.ERROR]
+    assert model_result.new_text is None
+    assert [finding.code for finding in train_result.left] == ["IPF001"]

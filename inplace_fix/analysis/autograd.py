@@ -97,7 +97,8 @@ def used(m: Machine, tensor: Tensor, node: ast.AST) -> None:
     if requires_of(tensor) is Tri.NO:
         return
     for write in tensor.storage.writes:
-        if write.tick > tensor.made_tick and write.grad is not False and compatible(write.condition, m.condition):
+        counted = write.grad is not False and not write.silent
+        if write.tick > tensor.made_tick and counted and compatible(write.condition, m.condition):
             if write.view != "multi":
                 related = [("one of the views is used here", m.site(node))]
                 if tensor.made is not None:

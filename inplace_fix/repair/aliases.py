@@ -42,7 +42,7 @@ def sibling(write: Write, read: Read) -> bool:
     if write.tensor.view != "multi" or write.tensor.made is None:
         return False
     made = write.tensor.made
-    values = [value for _, value, _ in read.cell.bindings]
+    values = [value for _, value, bound in read.cell.bindings if bound == read.bound]
     return all(isinstance(v, Tensor) and v.view == "multi" and v.made == made and v is not write.tensor for v in values)
 
 

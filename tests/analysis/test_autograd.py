@@ -139,3 +139,8 @@ def test_only_the_last_round_counts_where_the_loss_is_bound_anew() -> None:
 def test_views_of_several_must_not_be_used_after_their_base_was_written() -> None:
     text = "h = x * 2.0\na, b, c = h.unbind()\nh.mul_(2.0)\n(a + b).backward()\n"
     assert observed(X + text) == {(5, "base-of-views")}
+
+
+def test_a_write_that_moves_no_version_leaves_the_views_of_several_usable() -> None:
+    text = "h = x * 2.0\na, b, c = h.unbind()\nh.data.mul_(2.0)\n(a + b).backward()\n"
+    assert observed(X + text) == set()

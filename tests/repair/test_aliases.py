@@ -135,3 +135,8 @@ def test_a_registered_parameter_and_its_views_are_known() -> None:
     torch.zeros(3, requires_grad=True).zero_()
     """
     assert [parameter(fault.writes[0].tensor) for fault in faults(text, "IPF002")] == [True, False]
+
+
+def test_another_of_several_views_does_not_look_whatever_its_name_is_bound_to_later() -> None:
+    text = "a, b = (x * 1.0).chunk(2)\na.mul_(2)\nb = b.view(-1)\n(a.sum() + b.sum()).backward()\n"
+    assert others(faults(X + text, "IPF003")[0].writes).none

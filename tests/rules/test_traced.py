@@ -207,3 +207,12 @@ def test_every_kind_that_a_run_can_show_has_a_rule() -> None:
     assert set(CODES.values()) <= known
     assert REFUSED in known
     assert set(CODES) <= set(TITLES)
+
+
+def test_what_only_a_run_told_is_left_over_after_another_fault_was_repaired(tmp_path: Path) -> None:
+    run = Run(tmp_path, "w = torch.ones(3, requires_grad=True)\ny = w.exp()\ny += 1\nstep()\ny.sum().backward()\n")
+    run.failed("y += 1")
+    run.failed("step()", "optimizer-order")
+    (result,) = engine.fix([run.path], run.options())
+    assert [finding.code for finding in result.applied] == ["IPF001"]
+    assert [(finding.code, finding.no_fix) for finding in result.left] == [("IPF008", "write elsewhere")]
