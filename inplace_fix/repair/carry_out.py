@@ -31,7 +31,7 @@ class Sources:
 
 def with_plan(fault: Fault, sources: Sources) -> Finding:
     """The finding with its fix, edits filled in, or with the reason why there is none."""
-    if not fault.writes and fault.finding.no_fix:
+    if not fault.writes and fault.result is None and fault.finding.no_fix:
         return fault.finding  # only a run showed it, and the run says what to do
     planned = plan(fault)
     if isinstance(planned, NoFix):

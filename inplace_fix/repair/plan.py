@@ -36,6 +36,8 @@ def plan(fault: Fault) -> Plan:
 
 def saved_tensor(fault: Fault) -> Plan:
     """A saved value is overwritten: write elsewhere, or let autograd keep a copy."""
+    if not fault.writes:
+        return clone_at_save(fault, Others((), False))
     write = fault.writes[0]
     around = others(fault.writes)
     if write.form in (Form.MODULE, Form.FLAG):
@@ -110,6 +112,8 @@ def clone_at_save(fault: Fault, around: Others) -> Plan:
         if site is None:
             return NoFix("the saving operation is inside a module, where no copy can be put in")
         steps[site.unit.path, CloneExpression(site.unit.span(site.node))] = None
+    if not steps and fault.result is not None:
+        steps[fault.result.unit.path, CloneExpression(fault.result.unit.span(fault.result.node))] = None
     if not steps:
         return NoFix("what saved the value is not in the source that was followed, so no copy can be put in there")
     doubtful = [r for r in around.reads if not all(procedure(w) for w in fault.writes)]

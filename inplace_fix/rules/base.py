@@ -17,8 +17,9 @@ from inplace_fix.nouns import Certainty, Finding, Related, Severity
 class Fault:
     """A finding with what repair needs to know: the writes and saves behind it.
 
-    ``writes`` are the same construct seen in different contexts (calls, rounds of a loop). ``assumed`` is what the
-    finding rests on that only a run showed, in words that follow "assuming"; no repair of it is safe then.
+    ``writes`` are the same construct seen in different contexts (calls, rounds of a loop). Of what only a run showed,
+    ``assumed`` says what the finding rests on, in words that follow "assuming" (no repair of it is safe then), and
+    ``result`` is the expression whose result was saved.
     """
 
     finding: Finding
@@ -27,6 +28,7 @@ class Fault:
     conflicts: tuple[Conflict, ...] = ()
     observation: Observation | None = None
     assumed: str = ""
+    result: Site | None = None
 
     @property
     def saves(self) -> tuple[Save, ...]:

@@ -113,8 +113,17 @@ def only_shown(shown: Seen, place: Place, code: str, unit: Unit, writes: dict[Pl
         site,
         tuple(mine),
         tuple(conflicts),
-        assumed="that the value is always needed as in the traced run" if mine else "",
+        assumed="that the value is always needed as in the traced run",
+        result=saved_result(shown, unit),
     )
+
+
+def saved_result(shown: Seen, unit: Unit) -> Site | None:
+    """The expression of this file whose own result was saved; PyTorch's derivatives call that ``result``."""
+    if shown.saved is None or shown.saved.path != unit.path or shown.attribute != "result":
+        return None
+    node = node_at(unit, shown.saved)
+    return Site(unit, node) if isinstance(node, ast.expr) and unit.span(node) == shown.saved.span else None
 
 
 def spoiled(write: Write, shown: Seen) -> list[Save]:

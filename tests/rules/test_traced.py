@@ -75,11 +75,20 @@ class Run:
             harmless=harmless,
         )
 
-    def failed(self, text: str, kind: str = "saved-tensor", saved: str = "", op: str = "add_") -> None:
+    def failed(self, text: str, kind: str = "saved-tensor", saved: str = "", attribute: str = "") -> None:
         """PyTorch raised because of the construct."""
-        write = Write(self.place(text), op)
-        at = self.place(saved) if saved else None
-        self.faults.append(Fault(kind, "raised", "it raised.", "it was saved", "write elsewhere", (write,), at))
+        self.faults.append(
+            Fault(
+                kind,
+                "raised",
+                "it raised.",
+                "it was saved",
+                "write elsewhere",
+                (Write(self.place(text), "add_"),),
+                self.place(saved) if saved else None,
+                attribute=attribute,
+            )
+        )
 
     def options(self, **more: object) -> engine.Options:
         file = self.path.with_name("evidence.json")
@@ -216,3 +225,20 @@ def test_what_only_a_run_told_is_left_over_after_another_fault_was_repaired(tmp_
     (result,) = engine.fix([run.path], run.options())
     assert [finding.code for finding in result.applied] == ["IPF001"]
     assert [(finding.code, finding.no_fix) for finding in result.left] == [("IPF008", "write elsewhere")]
+
+
+def test_a_result_that_only_the_run_saw_overwritten_is_cloned_where_it_was_saved(tmp_path: Path) -> None:
+    text = "def f(x, write):\n    y = x.exp()\n    write(y, 2.0)\n    return y\n"
+    run = Run(tmp_path, text)
+    run.failed("write(y, 2.0)", saved="x.exp()", attribute="result")
+    (found,) = run.check()
+    assert found.fix is not None
+    assert found.fix.applicability is Applicability.UNSAFE
+    assert run.fixed(unsafe=True) == text.replace("x.exp()", "x.exp().clone()")
+
+
+def test_a_value_that_was_an_input_of_what_saved_it_is_not_guessed_at(tmp_path: Path) -> None:
+    run = Run(tmp_path, "def f(x, y, write):\n    z = x * y\n    write(y, 2.0)\n    return z\n")
+    run.failed("write(y, 2.0)", saved="x * y", attribute="other")
+    (found,) = run.check()
+    assert (found.fix, found.no_fix) == (None, "write elsewhere")
