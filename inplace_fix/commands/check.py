@@ -19,6 +19,7 @@ from inplace_fix.report.paint import Line
 from inplace_fix.report.texts import Texts, shown
 from inplace_fix.suppress import UNUSED, sift
 
+MANY_NOTES = 3  # more are counted
 MANY_PATHS = 4  # more are not repeated one by one; pre-commit names every file
 
 Key = tuple[Path, int | None]
@@ -39,7 +40,8 @@ class Way:
 class Seen:
     """What a run over all files gave, notebooks already by cell.
 
-    ``raw`` are the findings before they were led to cells, each with the text that its rows count in.
+    ``raw`` are the findings before they were led to cells, each with the text that its rows count in; ``stale`` is
+    what evidence of runs was left out.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -47,6 +49,7 @@ class Seen:
     problems: list[Problem] = field(default_factory=list)
     texts: dict[Key, str] = field(default_factory=dict)
     notes: list[Problem] = field(default_factory=list)
+    stale: tuple[str, ...] = ()
 
 
 def check(request: Request, streams: Streams, way: Way) -> int:
@@ -73,7 +76,7 @@ def check(request: Request, streams: Streams, way: Way) -> int:
 
 def collect(results: Iterable[FileResult], job: Job) -> Seen:
     """Judge every result: severities, comments, per-file ignores, baseline, changed lines."""
-    seen = Seen(problems=list(job.problems))
+    seen = Seen(problems=list(job.problems), stale=job.stale())
     for result in results:
         if result.problem is not None:
             seen.problems.append(result.problem)
@@ -119,6 +122,11 @@ def tell(seen: Seen, job: Job, streams: Streams, verbose: bool) -> None:
     elif seen.notes:
         words = f"{summary.count(len(seen.notes), 'place')} not followed to the end; --verbose names them."
         paint.write([[(words, "quiet")]], streams.stderr)
+    for words in seen.stale if verbose else seen.stale[:MANY_NOTES]:
+        paint.write([[(f"{words}.", "warning")]], streams.stderr)
+    if not verbose and len(seen.stale) > MANY_NOTES:
+        more = f"... and about {summary.count(len(seen.stale) - MANY_NOTES, 'more file')}; --verbose names them."
+        paint.write([[(more, "quiet")]], streams.stderr)
     paint.write(version_note(job.settings.torch_version), streams.stderr)
     if not job.files and not seen.problems:
         paint.write([[("No Python files or notebooks found there.", "warning")]], streams.stderr)

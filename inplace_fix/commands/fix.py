@@ -95,7 +95,7 @@ def fix(request: Request, streams: Streams, way: Way) -> int:
 
 def collect(results: Iterable[FileResult], job: Job, *, original_rows: bool) -> Repaired:
     """Sort results into changes, applied and left; ``original_rows`` counts what is left in the files as they were."""
-    repaired = Repaired(left=Seen(problems=list(job.problems)))
+    repaired = Repaired(left=Seen(problems=list(job.problems), stale=job.stale()))
     for result in results:
         if result.problem is not None:
             repaired.left.problems.append(result.problem)

@@ -73,6 +73,14 @@ class Job:
         """Whether to repair a finding: wanted, and silenced by no comment."""
         return self.wanted(finding, text) and suppressions(text).silencing(finding) is None
 
+    def stale(self) -> tuple[str, ...]:
+        """What of the evidence speaks of sources that changed or are not there, in words. Raises EvidenceError."""
+        if not self.options.evidence:
+            return ()
+        from inplace_fix.trace.evidence import load
+
+        return load(self.options.evidence, self.options.root).notes
+
     def asked(self, code: str) -> bool:
         """Whether ``--select``, ``--ignore`` and the settings ask for a rule."""
         return asked(code.upper(), self.options)

@@ -11,6 +11,9 @@ import pytest
 from command_line import FAULT, RIGHT, notebook, run
 
 from inplace_fix.engine import FileResult
+from inplace_fix.nouns import Place, Span
+from inplace_fix.trace import evidence
+from inplace_fix.trace.observations import Evidence, Fact
 
 
 @pytest.fixture(autouse=True)
@@ -232,3 +235,27 @@ def test_a_folder_without_python_is_told() -> None:
     ended = run("check", ".")
     assert ended.status == 0
     assert "No Python files or notebooks found there." in ended.err
+
+
+def other_evidence(*paths: Path) -> None:
+    """Evidence about other texts than the files have now."""
+    facts = tuple(Fact(Place(path, Span(1, 0, 1, 5)), "value") for path in paths)
+    evidence.write(Path("e.json"), Evidence((), facts, (), {str(path): "0" * 64 for path in paths}), Path.cwd())
+
+
+@pytest.mark.parametrize("command", [("check",), ("fix", "--dry-run")])
+def test_evidence_about_a_file_that_changed_since_is_left_out_and_that_is_said(command: tuple[str, ...]) -> None:
+    path = write("right.py", RIGHT).absolute()
+    other_evidence(path)
+    ended = run(*command, "--trace", "e.json", path)
+    assert ended.status == 0
+    assert f"evidence about {path} was left out: the file changed since the traced run; trace again." in ended.err
+
+
+def test_of_evidence_about_many_other_files_the_first_are_named(tmp_path: Path) -> None:
+    write("right.py", RIGHT)
+    other_evidence(*(tmp_path / f"gone{number}.py" for number in range(5)))
+    told = run("check", "--trace", "e.json", "right.py").err
+    assert told.count("the file is not there; trace again from its tree.") == 3
+    assert "... and about 2 more files; --verbose names them." in told
+    assert run("check", "--verbose", "--trace", "e.json", "right.py").err.count("is not there") == 5
