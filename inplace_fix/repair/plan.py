@@ -10,6 +10,7 @@ from pathlib import Path
 from codemods.steps import CloneExpression, ReplaceExpression, Step
 from inplace_fix.analysis.facts import Form, Save, Site, Write
 from inplace_fix.analysis.values import Tri
+from inplace_fix.catalog.model import Kind
 from inplace_fix.nouns import Applicability, Fix
 from inplace_fix.repair import forms
 from inplace_fix.repair.aliases import Others, others, parameter, procedure, rebindable
@@ -166,6 +167,8 @@ def array_copy(fault: Fault) -> Plan:
 def leaf(fault: Fault) -> Plan:
     """A leaf is updated under no_grad; where the written value carries gradients, out of place."""
     write = fault.writes[0]
+    if write.op is not None and write.op.kind is Kind.STORAGE_META:
+        return NoFix("make a new tensor of that size: PyTorch refuses to resize one that requires grad, in any mode")
     carries = any(t.requires is not Tri.NO for w in fault.writes for t in w.operands)
     if carries:
         around = others(fault.writes)

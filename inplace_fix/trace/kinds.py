@@ -21,7 +21,7 @@ TITLES = {
     "out": "an operation that needs a gradient was given out=",
     "expanded": "an expanded tensor was written to in place",
     "overlap": "an in-place write met overlapping memory",
-    "dtype": "the dtype of the result does not fit the tensor that was written to",
+    "dtype": "the dtype of a tensor does not fit what was done to it",
     "shape": "the shape of the result does not fit the tensor that was written to",
     "resize": "a tensor that requires grad was resized in place",
     "no-derivative": "an in-place operation has no derivative",

@@ -152,3 +152,9 @@ def test_under_a_policy_only_what_surely_changes_nothing_is_rewritten(text: str,
     found = finding(text, "IPF102", "all")
     assert (found.fix.form if found.fix else None) == form
     assert bool(found.no_fix) == (form is None)
+
+
+def test_no_grad_does_not_let_a_leaf_be_resized() -> None:
+    found = finding("w = torch.ones(3, requires_grad=True)\nw.resize_(9)\n")
+    assert found.fix is None
+    assert "make a new tensor of that size" in found.no_fix
