@@ -13,7 +13,7 @@ from inplace_fix.nouns import Certainty, Finding, Place, Related, Severity
 from inplace_fix.rules.base import Fault, rules, target_of, text_of
 from inplace_fix.rules.typed import BOTH, decided, same, weakened
 from inplace_fix.trace.kinds import TITLES
-from inplace_fix.trace.observations import Evidence
+from inplace_fix.trace.observations import Evidence, Fact
 from inplace_fix.trace.observations import Fault as Seen
 
 # the rule that speaks of each kind of fault that a run can show
@@ -56,6 +56,7 @@ def join(
     analysis saw in the file, tell how to repair these.
     """
     seen = [(fault, place) for fault in evidence.faults for place in places(fault, unit.path)]
+    written = [fact for fact in evidence.facts if fact.role == "write" and fact.place.path == unit.path]
     by_types = {same(fault): fault for fault in typed}
     matched: set[int] = set()
     result = []
@@ -65,7 +66,7 @@ def join(
         matched.update(hit)
         if hit:
             result.append(replace(fault, finding=confirmed(fault.finding, seen[hit[0]][0])))
-        elif harmless(fault.finding, evidence):
+        elif harmless(fault.finding, written):
             result.append(replace(fault, finding=lowered(fault.finding)))
         else:
             result.append(decided(fault, twin))
@@ -74,7 +75,7 @@ def join(
         matched.update(hit)
         if hit:
             result.append(replace(fault, finding=confirmed(fault.finding, seen[hit[0]][0])))
-        elif not harmless(fault.finding, evidence):
+        elif not harmless(fault.finding, written):
             result.append(fault)
     known = writes_by_place(writes, unit)
     told: set[tuple[int, str]] = set()
@@ -160,12 +161,11 @@ def confirmed(finding: Finding, fault: Seen) -> Finding:
     return replace(finding, severity=severity, evidence=BOTH, why=why)
 
 
-def harmless(finding: Finding, evidence: Evidence) -> bool:
+def harmless(finding: Finding, written: Iterable[Fact]) -> bool:
     """Whether a possible finding's write ran, and every backward after it found nothing stale."""
     if finding.certainty is not Certainty.POSSIBLE or finding.severity is not Severity.WARNING:
         return False
-    facts = [f for f in evidence.facts if f.role == "write" and f.place.path == finding.place.path]
-    mine = [fact for fact in facts if same_construct(fact.place, finding.place)]
+    mine = [fact for fact in written if same_construct(fact.place, finding.place)]
     return bool(mine) and all(fact.harmless and fact.harmless >= fact.count for fact in mine)
 
 

@@ -27,7 +27,7 @@ SKIPPED, LIBRARY, OWN = 0, 1, 2
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 _DEEPEST = 16
-_INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+INSTALLED = frozenset(("site-packages", "dist-packages"))
 _Row = tuple[int | None, int | None, int | None, int | None]
 
 
@@ -162,7 +162,7 @@ class Positions:
         path = os.path.abspath(filename)
         if path.startswith((self._torch, _PACKAGE)):
             return SKIPPED
-        if any(part in path for part in _INSTALLED):
+        if INSTALLED.intersection(path.split(os.sep)):
             return LIBRARY
         return SKIPPED if path.startswith(self._standard) else OWN
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from inplace_fix.nouns import Place
 from inplace_fix.trace.kinds import TITLES
 from inplace_fix.trace.observations import Evidence, Fault
+from inplace_fix.trace.positions import INSTALLED, Spans
 
 _SHOWN = 20
+_MANY = 6  # files are named one by one
 
 
 def report(evidence: Evidence, root: Path, output: Path | None) -> str:
@@ -27,7 +30,7 @@ def report(evidence: Evidence, root: Path, output: Path | None) -> str:
         parts.append(f"... and {len(faults) - _SHOWN} more, all of them in the evidence file")
     if output is not None:
         parts.append(
-            f"The repair, as a patch: inplace-fix fix --dry-run --trace {_short(output, root)} {_files(faults, root)}"
+            f"The repair, as a patch: inplace-fix fix --dry-run --trace {_short(output, root)} {_files(evidence, root)}"
         )
     return "\n\n".join(parts) + "\n"
 
@@ -69,9 +72,12 @@ def _by(fault: Fault) -> str:
     return f" by {fault.node}{what}"
 
 
-def _files(faults: Sequence[Fault], root: Path) -> str:
-    paths = {write.place.path for fault in faults for write in fault.writes}
-    return " ".join(sorted(_short(path, root) for path in paths)) or "."
+def _files(evidence: Evidence, root: Path) -> str:
+    """The program's own files that the run came by, for a command: a repair may be in another than the write."""
+    paths = {write.place.path for fault in evidence.faults for write in fault.writes}
+    paths |= {Path(name) for name in evidence.digests}
+    own = sorted(_short(path, root) for path in paths if not {*path.parts} & INSTALLED)
+    return shlex.join(own) if 0 < len(own) <= _MANY else "."
 
 
 def _short(path: Path, root: Path) -> str:
@@ -102,7 +108,5 @@ class _Sources:
     def _of(self, path: Path) -> list[str]:
         known = self._lines.get(path)
         if known is None:
-            from inplace_fix.trace.positions import Spans
-
             known = self._lines[path] = Spans().lines(str(path))
         return known

@@ -64,6 +64,16 @@ def test_a_module_is_shown_by_its_constructor_and_a_library_by_its_caller(tmp_pa
     assert "The repair" not in text
 
 
+def test_the_command_names_all_of_the_programs_own_files(tmp_path: Path) -> None:
+    def told(*names: str) -> str:
+        digests = {str(tmp_path / name): "0" for name in names}
+        text = report(Evidence((_fault(tmp_path / "step.py"),), digests=digests), tmp_path, tmp_path / "e.json")
+        return text.splitlines()[-1].partition("--trace ")[2]
+
+    assert told("my model.py", "lib/site-packages/other.py") == "e.json 'my model.py' step.py"
+    assert told(*(f"part{number}.py" for number in range(9))) == "e.json ."
+
+
 def test_what_was_not_seen_is_said(tmp_path: Path) -> None:
     text = report(Evidence((_fault(tmp_path / "gone.py", writes=(), saved=None),)), tmp_path, None)
     assert "the write was not seen" in text
