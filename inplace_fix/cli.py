@@ -140,6 +140,16 @@ def fix_command(
             "--patch", metavar="FILE", help="Write the patch into this file and change no other.", show_default=False
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write a page to look at (each repair side by side, the life of its value drawn) and change no other "
+            "file.",
+            show_default=False,
+        ),
+    ] = None,
     unsafe_fixes: Annotated[
         bool, typer.Option("--unsafe-fixes", help="Also make repairs that rest on a stated assumption.")
     ] = False,
@@ -192,7 +202,7 @@ def fix_command(
             baseline,
             diff_from,
         )
-        way = Way(output_format, dry_run, patch, unsafe_fixes, interactive, verify, exit_zero, verbose)
+        way = Way(output_format, dry_run, patch, html, unsafe_fixes, interactive, verify, exit_zero, verbose)
         return fix(request, streams, way)
 
     _end(ctx, work)

@@ -16,6 +16,7 @@ from inplace_fix.analysis.units import Unit
 from inplace_fix.catalog.reader import load
 from inplace_fix.nouns import Finding, Severity
 from inplace_fix.rules.base import Fault, rules
+from inplace_fix.rules.life import with_life
 from inplace_fix.rules.traced import join
 from inplace_fix.source import SourceError, read_source
 from inplace_fix.trace.evidence import Evidence
@@ -292,7 +293,7 @@ class Workspace:
 def faults_of(facts: Facts, options: Options) -> list[Fault]:
     """What the rules that are asked say of a file."""
     return [
-        fault
+        with_life(fault)
         for rule in rules()
         if POLICIES.index(rule.policy) <= POLICIES.index(options.policy) and asked(rule.code, options)
         for fault in rule.check(facts)

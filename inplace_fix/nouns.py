@@ -18,10 +18,12 @@ __all__ = [
     "Edit",
     "Finding",
     "Fix",
+    "Moment",
     "Place",
     "Related",
     "Severity",
     "Span",
+    "Stage",
     "Step",
 ]
 
@@ -49,6 +51,17 @@ class Applicability(str, enum.Enum):
     DISPLAY = "display"
 
 
+class Stage(str, enum.Enum):
+    """What happens to a value at a moment of its life; OTHER is told by the moment's words alone."""
+
+    MADE = "made"
+    VIEWED = "viewed"
+    SAVED = "saved"
+    OVERWRITTEN = "overwritten"
+    NEEDED = "needed"
+    OTHER = "other"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
     """A stretch of one source file; ``cell`` counts notebook cells from 1 and is None elsewhere."""
@@ -64,6 +77,15 @@ class Related:
 
     message: str
     place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happens to the value that a finding speaks of; ``place`` is None outside the source at hand."""
+
+    stage: Stage
+    words: str
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +114,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault, hazard or note at one place."""
+    """One fault, hazard or note at one place. ``life`` is what happened to its value, in the order of the run."""
 
     code: str
     name: str
@@ -105,6 +127,7 @@ class Finding:
     why: str = ""
     fix: Fix | None = None
     no_fix: str = field(default="", compare=False)
+    life: tuple[Moment, ...] = field(default=(), compare=False)
 
     def with_fix(self, fix: Fix | None, reason: str = "") -> Finding:
         """The same finding with a repair, or with the reason why there is none."""

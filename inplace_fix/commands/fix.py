@@ -19,7 +19,7 @@ from inplace_fix.nouns import Finding
 from inplace_fix.report import formats, paint, repairs
 from inplace_fix.report.formats import Format
 from inplace_fix.report.patch import patch
-from inplace_fix.report.texts import Texts
+from inplace_fix.report.texts import Texts, shown
 from inplace_fix.source import SourceError, decode, read_source, replace_file
 
 STDIN = (Path("-"),)
@@ -32,6 +32,7 @@ class Way:
     form: Format = Format.FULL
     dry_run: bool = False
     patch_file: Path | None = None
+    html_file: Path | None = None
     unsafe: bool = False
     interactive: bool = False
     verify: str | None = None
@@ -41,7 +42,7 @@ class Way:
     @property
     def only_patch(self) -> bool:
         """Whether the files themselves stay as they are."""
-        return self.dry_run or self.patch_file is not None
+        return self.dry_run or self.patch_file is not None or self.html_file is not None
 
 
 @dataclass(slots=True)
@@ -73,6 +74,12 @@ def fix(request: Request, streams: Streams, way: Way) -> int:
         repaired = Repaired(left=collect(results, job, original_rows=True).left)
     else:
         deliver(repaired, job, streams, way, from_stdin)
+    words = f"--unsafe-fixes {words_of(request)}" if way.unsafe else words_of(request)
+    if way.html_file is not None:
+        from inplace_fix.commands.review import review
+
+        put_file("--html", way.html_file, review(results, job, whole_patch(repaired), f"inplace-fix fix {words}"))
+        paint.write([[("The review page is in ", ""), (shown(way.html_file), "strong"), (".", "")]], streams.stderr)
     # what goes to standard output as code must stand there alone
     told = streams.stderr if way.dry_run or from_stdin else streams.stdout
     formats.write(way.form, repaired.left.findings, repaired.left.problems, Texts(repaired.left.texts), told)
@@ -88,7 +95,6 @@ def fix(request: Request, streams: Streams, way: Way) -> int:
             way.only_patch,
             from_stdin,
         )
-        words = f"--unsafe-fixes {words_of(request)}" if way.unsafe else words_of(request)
         paint.write(repairs.summary(outcome, words, way.patch_file), streams.stderr)
     return max(verdict, _status(repaired, way))
 
@@ -161,12 +167,9 @@ def prove(repaired: Repaired, command: str | None, streams: Streams) -> int:
 def deliver(repaired: Repaired, job: Job, streams: Streams, way: Way, from_stdin: bool) -> None:
     """Hand the result over: as a patch, on standard output, or into the files."""
     if way.only_patch:
-        whole = b"".join(patch(change.path, change.old, change.new) for change in repaired.changes)
+        whole = whole_patch(repaired)
         if way.patch_file is not None:
-            try:
-                replace_file(way.patch_file, whole)
-            except SourceError as error:
-                raise UsageError(f"--patch {way.patch_file}: {error.message}") from None
+            put_file("--patch", way.patch_file, whole)
         if way.dry_run:
             put_bytes(streams, whole)
     elif from_stdin:
@@ -178,6 +181,19 @@ def deliver(repaired: Repaired, job: Job, streams: Streams, way: Way, from_stdin
         failed = {problem.path for problem in repaired.left.problems}
         repaired.applied = [finding for finding in repaired.applied if finding.place.path not in failed]
         repaired.changes = [change for change in repaired.changes if change.path not in failed]
+
+
+def whole_patch(repaired: Repaired) -> bytes:
+    """The patch of all files."""
+    return b"".join(patch(change.path, change.old, change.new) for change in repaired.changes)
+
+
+def put_file(option: str, path: Path, data: bytes) -> None:
+    """Write the file that an option names. Raises UsageError."""
+    try:
+        replace_file(path, data)
+    except SourceError as error:
+        raise UsageError(f"{option} {path}: {error.message}") from None
 
 
 def put_bytes(streams: Streams, data: bytes) -> None:

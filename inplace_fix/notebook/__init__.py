@@ -65,6 +65,7 @@ class Notebook:
             place=self._in_cell(finding.place, starts),
             related=tuple(Related(r.message, self._in_cell(r.place, starts)) for r in finding.related),
             fix=self._fix_in_cells(finding.fix, starts) if finding.fix else None,
+            life=tuple(replace(m, place=self._in_cell(m.place, starts)) if m.place else m for m in finding.life),
         )
 
     def _fix_in_cells(self, fix: Fix, starts: list[tuple[int, int]]) -> Fix:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from inplace_fix.analysis.facts import Conflict, Save, Site, Write
 from inplace_fix.analysis.units import Unit
-from inplace_fix.nouns import Certainty, Finding, Place, Related, Severity
+from inplace_fix.nouns import Certainty, Finding, Moment, Place, Related, Severity, Stage
 from inplace_fix.rules.base import Fault, rules, target_of, text_of
 from inplace_fix.rules.typed import BOTH, decided, same, weakened
 from inplace_fix.trace.kinds import TITLES
@@ -198,7 +198,17 @@ def found(fault: Seen, place: Place, code: str, site: Site) -> Finding:
         ("traced",),
         why,
         no_fix=fault.remedy,
+        life=tuple(life(fault, place)),
     )
+
+
+def life(fault: Seen, place: Place) -> Iterator[Moment]:
+    """What the run saw of the value, the save before the write and the backward after it."""
+    if fault.saved is not None:
+        yield Moment(Stage.SAVED, "saved", fault.saved)
+    yield Moment(Stage.OVERWRITTEN, "overwritten", place)
+    if fault.saved is not None:
+        yield Moment(Stage.NEEDED, "needed by backward", fault.backward)
 
 
 def node_at(unit: Unit, place: Place) -> ast.AST:
